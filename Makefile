@@ -1,0 +1,51 @@
+# Two commands are enough: `make run` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+DATA   ?= data
+PORT   ?= 9092
+
+.PHONY: help run test check format sim bench docs clean
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: $(VENV)/.core  ## install, then start a node on localhost:9092 with its data in ./data
+	@$(BIN)/andiron up --data $(DATA) --port $(PORT)
+
+test: $(VENV)/.dev  ## install what the tests need and run them all
+	@$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+check: $(VENV)/.dev  ## format, lint, types, tidy
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_tidy.py
+
+format: $(VENV)/.dev  ## put the code into its format
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix-only src tests benchmarks
+
+sim: $(VENV)/.dev  ## play fresh seeds through the simulator
+	$(BIN)/python -m andiron.sim --seeds 2000
+
+bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
+	$(BIN)/python benchmarks/compare.py
+
+docs: $(VENV)/.dev  ## write docs/apis.md and docs/settings.md anew from the code
+	$(BIN)/python -m andiron.cli.reference docs
+
+clean:  ## remove the virtual environment and what the tools left behind; ./data stays
+	rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.core

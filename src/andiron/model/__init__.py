@@ -1,0 +1,1 @@
+"""The words every other package speaks: ids, errors, settings, effects. Imports nothing of ours."""
