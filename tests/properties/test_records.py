@@ -1,0 +1,163 @@
+"""Laws of the batch format: round trips for any records, and nonsense that is always refused in order."""
+
+from __future__ import annotations
+
+import contextlib
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andiron.model.errors import ProtocolError
+from andiron.records.batch import Batch, iterate, seal, stamp
+from andiron.records.builder import BatchBuilder, build, recompress, record_bytes_max, retain
+from andiron.records.compression import compress, decompress
+from andiron.records.control import control_records
+from andiron.records.record import Record, contents, keys_of, records_of
+from andiron.records.validate import check_keys, check_produced
+from andiron.records.varint import encode_varint, read_varint
+
+CAP = 1 << 20
+
+codecs = st.integers(0, 4)
+blobs = st.none() | st.binary(max_size=300)
+names = st.text(max_size=12).filter(lambda text: text.isprintable())
+headers = st.lists(st.tuples(names, blobs), max_size=4).map(tuple)
+times = st.integers(-1, 2**53)
+records = st.builds(Record, st.just(0), times, blobs, blobs, headers)
+batches_of = st.lists(records, min_size=1, max_size=20)
+
+
+def numbered(those, base=0):
+    return [record._replace(offset=base + n) for n, record in enumerate(those)]
+
+
+def look_everywhere(raw):
+    """Do to the bytes all that anyone does; only a ProtocolError may come of it."""
+    for act in (
+        lambda: check_produced(raw, CAP),
+        lambda: list(iterate(raw)),
+        lambda: check_keys(Batch(raw), CAP),
+        lambda: list(records_of(Batch(raw), CAP)),
+        lambda: list(keys_of(Batch(raw), contents(Batch(raw), CAP))),
+        lambda: recompress(Batch(raw), 0, cap=CAP),
+        lambda: control_records(Batch(raw)),
+        lambda: repr(Batch(raw)),
+    ):
+        with contextlib.suppress(ProtocolError):
+            act()
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.binary(max_size=3))
+def test_any_number_comes_back(number, after):
+    encoded = encode_varint(number)
+
+    assert read_varint(encoded + after, 0) == (number, len(encoded))
+
+
+@given(codecs, st.binary(max_size=3000), st.integers(1, 40))
+def test_any_bytes_come_back_from_any_codec(codec, data, times_over):
+    assert decompress(codec, compress(codec, data * times_over)) == data * times_over
+
+
+@given(batches_of, codecs, st.integers(0, 2**62), st.integers(-1, 2**31 - 1))
+def test_any_records_come_back_from_any_batch(those, codec, base, epoch):
+    raw = build(those, codec=codec)
+    assert check_produced(raw, CAP).count == len(those)
+    stamp(raw, 0, base, epoch)
+
+    batch = Batch(raw)
+
+    assert batch.is_intact()
+    assert (batch.base_offset, batch.leader_epoch, batch.next_offset) == (base, epoch, base + len(those))
+    assert list(records_of(batch)) == numbered(those, base)
+    assert [at[:3] for at in keys_of(batch)] == [
+        (base + n, record.key, record.value is None) for n, record in enumerate(those)
+    ]
+
+
+@given(st.lists(batches_of, max_size=4), st.integers(0, 200))
+def test_a_walk_finds_every_whole_batch(lists, cut):
+    raws = [build(those) for those in lists]
+    whole = b"".join(raws)
+    end = max(0, len(whole) - cut)
+
+    found = [batch.size for batch in iterate(whole, 0, end)]
+
+    assert found == [len(raw) for raw in raws][: len(found)]
+    assert end - sum(found) < (len(raws[len(found)]) if len(found) < len(raws) else 1)
+
+
+@given(batches_of, codecs, codecs)
+def test_another_codec_holds_the_same_records(those, before, after):
+    batch = Batch(build(those, codec=before))
+
+    assert list(records_of(Batch(recompress(batch, after)))) == list(records_of(batch))
+
+
+@given(batches_of, codecs, st.data(), st.none() | st.integers(0, 2**53))
+def test_what_is_retained_is_unchanged(those, codec, data, horizon):
+    batch = Batch(
+        build(those, base_offset=1000, codec=codec, producer_id=1, producer_epoch=1, base_sequence=1)
+    )
+    kept = data.draw(st.sets(st.integers(1000, batch.last_offset)))
+    inside = contents(batch)
+    spans = [(at.start, at.stop) for at in keys_of(batch, inside) if at.offset in kept]
+
+    after = Batch(retain(batch, inside, spans, delete_horizon=horizon))
+
+    assert list(records_of(after)) == [record for record in records_of(batch) if record.offset in kept]
+    assert (after.base_offset, after.last_offset) == (batch.base_offset, batch.last_offset)
+    assert after.last_sequence == batch.last_sequence
+    assert after.is_intact()
+
+
+@given(records)
+def test_no_record_is_larger_than_foretold(record):
+    builder = BatchBuilder()
+    builder.append(record.timestamp, record.key, record.value, record.headers)
+
+    assert builder.size - 61 <= record_bytes_max(record.key, record.value, record.headers)
+
+
+@given(batches_of, codecs, st.data())
+@settings(max_examples=300)
+def test_flipped_bits_are_always_noticed(those, codec, data):
+    raw = build(those, codec=codec)
+    for _ in range(data.draw(st.integers(1, 4))):
+        raw[data.draw(st.integers(21, len(raw) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    if raw == build(those, codec=codec):
+        return
+
+    try:
+        check_produced(raw, CAP)
+    except ProtocolError:
+        return
+    raise AssertionError("a damaged batch was let in")
+
+
+@given(batches_of, codecs, st.data())
+@settings(max_examples=300)
+def test_damage_gives_an_error_of_the_protocol_or_none(those, codec, data):
+    raw = build(those, codec=codec)
+    for _ in range(data.draw(st.integers(1, 6))):
+        raw[data.draw(st.integers(8, len(raw) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    look_everywhere(raw)
+
+    seal(raw, 0, len(raw))  # and the same from a producer whose checksum is right
+    look_everywhere(raw)
+
+
+@given(codecs, st.binary(max_size=400), st.integers(-5, 50))
+@settings(max_examples=300)
+def test_records_made_of_anything_give_an_error_of_the_protocol_or_none(codec, body, count):
+    raw = build([Record(0, 0, None, None)])[:61] + body
+    raw[8:12] = (len(raw) - 12).to_bytes(4, "big")
+    raw[22] = codec
+    raw[57:61] = count.to_bytes(4, "big", signed=True)
+    seal(raw, 0, len(raw))
+    look_everywhere(raw)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_at_all_give_an_error_of_the_protocol_or_none(raw):
+    look_everywhere(raw)
