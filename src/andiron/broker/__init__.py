@@ -1,0 +1,1 @@
+"""The machines made into a broker: a node that takes events and gives effects. Still no I/O."""

@@ -1,0 +1,196 @@
+"""What handlers work on: the partitions, the metadata, the sessions, and what they set in motion.
+
+    handlers ──▶ Broker ──┬─ metadata      the cluster's state and the log it is replayed from
+                          ├─ partitions    the logs hosted here
+                          ├─ sessions      incremental fetches
+                          ├─ flushing      fsyncs wanted and under way
+                          └─ housekeeping  retention, compaction, checkpoints: what time brings
+
+A handler changes things through here and the broker notes what it touched; node.py asks
+for that at the end of the step. Committed metadata takes effect there too: partitions are
+made, reconfigured and removed as the metadata log says, and nothing else says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from andiron.broker.fetch_sessions import FetchSessions
+from andiron.broker.flushing import Flushing
+from andiron.broker.housekeeping import Housekeeping
+from andiron.broker.log_directories import LogDirectories
+from andiron.broker.metadata import Metadata
+from andiron.broker.node_settings import NodeSettings, broker_settings
+from andiron.broker.partition import Partition, Written
+from andiron.broker.partitions import Partitions
+from andiron.broker.producer_ids import ProducerIds
+from andiron.broker.settings import BrokerSettings
+from andiron.broker.waiting import Wait
+from andiron.controller.image import BROKER, Image
+from andiron.controller.producer_ids import AllocateProducerIds
+from andiron.log.disk import Disk
+from andiron.model.chance import Chance
+from andiron.model.effects import Effect, Finished, Flushed
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import NO_TOPIC_ID, Millis, NodeId
+from andiron.model.layers import Layers
+
+DECISION_MS = 30_000  # for requests that bring no timeout of their own
+
+T = TypeVar("T")
+
+
+class Broker:
+    """One broker's state, and the only things that may be done to it."""
+
+    def __init__(
+        self, settings: NodeSettings, disk: Disk, seed: int, advertised: Mapping[int, tuple[int, int]]
+    ) -> None:
+        self.settings, self.advertised = settings, advertised
+        chance = Chance(seed)
+        self.directories = LogDirectories(disk, chance)
+        self.partitions = Partitions(settings, self.directories)
+        self.metadata = Metadata(settings, disk, chance)
+        self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
+        self.flushing = Flushing()
+        self.housekeeping = Housekeeping(
+            self.live_settings, disk, self.directories, self.partitions, self.flushing
+        )
+        self._producer_ids = ProducerIds()
+        self._touched: dict[Partition, None] = {}
+        self._effects: list[Effect] = []
+
+    # ── life ─────────────────────────────────────────────────────────────────────────
+
+    def start(self, now: Millis) -> None:
+        """Open the metadata log and stand for election; partitions come with the committed metadata."""
+        settings = self.settings
+        self.directories.open(settings.log_dirs, settings.metadata_log_dir, settings.node_id)
+        self.metadata.start(self.directories.ids, self.directories.clean, now)
+        self.flushing.want(self.metadata.partition)
+        self.housekeeping.start(now)
+
+    @property
+    def ready(self) -> bool:
+        return self.metadata.ready
+
+    def stop(self, now: Millis) -> None:
+        """Bring everything to the disk and mark the shutdown as a clean one."""
+        self.metadata.stop()
+        for partition in self.partitions:
+            partition.close()
+        self.housekeeping.save_checkpoints()
+        if not any(partition.failure for partition in self.partitions):
+            self.directories.leave_clean_mark(self.metadata.broker_epoch)
+
+    @property
+    def cluster_id(self) -> str:
+        return self.directories.cluster_id
+
+    # ── finding ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def image(self) -> Image:
+        """The cluster as committed: what clients are told."""
+        return self.metadata.image
+
+    def partition(self, topic: str, topic_id: bytes, index: int) -> Partition:
+        """A partition by topic id, where the request names one, or else by topic name."""
+        if topic_id == NO_TOPIC_ID:
+            return self.partition_by_name(topic, index)
+        found = self.image.topics_by_id.get(topic_id)
+        if found is None:
+            raise ErrorCode.UNKNOWN_TOPIC_ID.error(f"no topic has the id {topic_id.hex()}")
+        return self.partition_by_name(found.name, index)
+
+    def partition_by_name(self, topic: str, index: int) -> Partition:
+        """A partition hosted here, or the error that says where else to ask."""
+        partition = self.partitions.get((topic, index))
+        if partition is None:
+            raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"{topic}-{index} is not here")
+        return partition
+
+    def layers(self) -> Layers:
+        """Where this broker's settings come from at the moment."""
+        image, me = self.image, str(self.settings.node_id)
+        return self.settings.layers(image.configs_of(BROKER, ""), image.configs_of(BROKER, me))
+
+    def live_settings(self) -> BrokerSettings:
+        """This broker's settings, with what was set while it ran."""
+        image, me = self.image, str(self.settings.node_id)
+        return broker_settings(image.configs_of(BROKER, me), image.configs_of(BROKER, ""), self.settings)
+
+    # ── changing ─────────────────────────────────────────────────────────────────────
+
+    def appended(self, partition: Partition, written: Written, now: Millis) -> None:
+        """A batch has been written: wake who waits for it, and sync it if that is asked for."""
+        self._touched[partition] = None
+        if written.to_disk or partition.log.flush_due(now):
+            self.flushing.want(partition)
+        else:
+            self.housekeeping.written(partition)
+
+    def decide(self, request: object, now: Millis, timeout_ms: int = DECISION_MS) -> Wait:
+        """Let the controller decide; the Wait gives its response once that is committed and in effect."""
+        wait = self.metadata.shard.run(request, now, timeout_ms)
+        self.flushing.want(self.metadata.partition)
+        return wait
+
+    def next_producer_id(self, now: Millis, respond: Callable[[int], T]) -> T | Wait:
+        """What `respond` makes of an id that no producer had before."""
+        id = self._producer_ids.take()
+        if id is not None:
+            return respond(id)
+        allocated = self.decide(AllocateProducerIds(NodeId(self.settings.node_id)), now)
+        return allocated.and_then(
+            lambda block: respond(self._producer_ids.take_from(block.start, block.count))
+        )
+
+    def touch(self, partition: Partition) -> None:
+        """Something happened to this partition that others may be waiting for."""
+        self._touched[partition] = None
+
+    def flushed(self, event: Flushed) -> None:
+        self._touched[self.flushing.done(event)] = None
+
+    def finished(self, event: Finished, now: Millis) -> None:
+        """A background job has ended."""
+        self.housekeeping.finished(event, now)
+
+    def tick(self, now: Millis) -> None:
+        """Do what time has brought."""
+        self._effects += self.housekeeping.run(now)
+
+    def next_deadline(self) -> Millis:
+        return self.housekeeping.next_deadline()
+
+    # ── the end of a step ────────────────────────────────────────────────────────────
+
+    def has_changed(self) -> bool:
+        return bool(self._touched or self._effects or self.flushing.is_due() or self.metadata.has_news())
+
+    def take_touched(self, now: Millis) -> list[Partition]:
+        """The partitions to be shown to those who wait, committed metadata having taken effect."""
+        if self.metadata.has_news():
+            self._follow_metadata(now)
+        touched = list(self._touched)
+        self._touched.clear()
+        return touched
+
+    def take_effects(self) -> list[Effect]:
+        """What the edge must do: fsyncs and background jobs."""
+        effects, self._effects = self._effects, []
+        return [*effects, *self.flushing.start()]
+
+    def _follow_metadata(self, now: Millis) -> None:
+        """Let newly committed metadata take effect."""
+        delta = self.metadata.apply()
+        for partition in self.partitions.apply(delta, self.image, now):
+            self._touched[partition] = None
+            if partition.retired:
+                self.flushing.forget(partition)
+                self.housekeeping.gave_up_folder(partition)
+            elif partition.needs_flush:
+                self.flushing.want(partition)
+        self._touched[self.metadata.partition] = None

@@ -1,0 +1,143 @@
+"""Fetch sessions (KIP-227): a consumer names its partitions once, then only what changes.
+
+A session is the list of partitions a client fetches, remembered here. The first request
+is full; each one after carries only partitions added, moved or dropped, and is answered
+with only those that have something new. The epoch counts requests, so that a lost
+response is noticed:
+
+    id 0, epoch  0   open a session        →  id 7
+    id 7, epoch  1   what changed          →  what is new
+    id 7, epoch  2   …
+    id 7, epoch -1   close it, fetch in full, without a session
+    id 0, epoch -1   fetch in full, without a session
+
+A session that is full of slots or idle for long gives its place to a new one; its client
+is told FETCH_SESSION_ID_NOT_FOUND and opens another. Nothing is lost by forgetting one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from andiron.model.chance import Chance
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import Millis
+from andiron.wire.messages.fetch import FetchPartition, FetchRequest
+
+FINAL_EPOCH = -1
+INITIAL_EPOCH = 0
+EPOCH_MAX = (1 << 31) - 1
+IDLE_MS_BEFORE_EVICTION = 120_000
+
+Key = tuple[str, bytes, int]  # topic name (or ""), topic id (or zeros), partition
+
+
+@dataclass(slots=True)
+class Asked:
+    """One partition that a fetch is about, and what its session last told the client of it."""
+
+    topic: str
+    topic_id: bytes
+    wanted: FetchPartition
+    watermark_told: int = -1
+    start_told: int = -1
+
+    @property
+    def key(self) -> Key:
+        return self.topic, self.topic_id, self.wanted.partition
+
+
+class FetchSession:
+    """The partitions one client fetches, in the order in which they are served."""
+
+    __slots__ = ("_asked", "by_id", "epoch", "id", "used_at")
+
+    def __init__(self, id: int, by_id: bool, now: Millis) -> None:
+        self.id, self.by_id, self.used_at = id, by_id, now
+        self.epoch = 1
+        self._asked: dict[Key, Asked] = {}
+
+    def partitions(self) -> list[Asked]:
+        return list(self._asked.values())
+
+    def update(self, request: FetchRequest) -> None:
+        """Take in what a request adds, changes and forgets."""
+        for topic in request.forgotten_topics_data:
+            for partition in topic.partitions:
+                self._asked.pop((topic.topic, topic.topic_id, partition), None)
+        for asked in all_asked(request):
+            known = self._asked.get(asked.key)
+            if known is None:
+                self._asked[asked.key] = asked
+            else:
+                known.wanted = asked.wanted
+
+    def served(self, key: Key) -> None:
+        """Records of this partition went out: it goes to the end of the line."""
+        if key in self._asked:
+            self._asked[key] = self._asked.pop(key)
+
+    def advance(self, now: Millis) -> None:
+        self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
+        self.used_at = now
+
+
+def all_asked(request: FetchRequest) -> Iterable[Asked]:
+    """The partitions a request names, one by one."""
+    for topic in request.topics:
+        for wanted in topic.partitions:
+            yield Asked(topic.topic, topic.topic_id, wanted)
+
+
+class FetchSessions:
+    """The sessions of a node, in the order of their last use; at most `slots` of them."""
+
+    def __init__(self, slots: int, chance: Chance) -> None:
+        self._slots, self._chance = slots, chance
+        self._sessions: dict[int, FetchSession] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def enter(self, request: FetchRequest, version: int, now: Millis) -> FetchSession | None:
+        """The session a request belongs to, brought up to date; None for a fetch in full without one.
+        Raises what the client must be told if its session is not as it thinks."""
+        id, epoch = request.session_id, request.session_epoch
+        if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+            self._sessions.pop(id, None)
+            return self._open(request, version, now) if epoch == INITIAL_EPOCH else None
+        session = self._sessions.get(id)
+        if session is None:
+            raise ErrorCode.FETCH_SESSION_ID_NOT_FOUND.error(f"no session {id}")
+        if session.by_id != (version >= 13):
+            raise ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR.error(f"session {id} changed between names and ids")
+        if session.epoch != epoch:
+            raise ErrorCode.INVALID_FETCH_SESSION_EPOCH.error(f"session {id} is at epoch {session.epoch}")
+        session.update(request)
+        session.advance(now)
+        self._sessions[id] = self._sessions.pop(id)
+        return session
+
+    def _open(self, request: FetchRequest, version: int, now: Millis) -> FetchSession | None:
+        if not request.topics or not self._has_room(now):
+            return None
+        session = FetchSession(self._new_id(), by_id=version >= 13, now=now)
+        session.update(request)
+        self._sessions[session.id] = session
+        return session
+
+    def _has_room(self, now: Millis) -> bool:
+        if len(self._sessions) < self._slots:
+            return True
+        oldest = next(iter(self._sessions.values()), None)
+        if oldest is None or now - oldest.used_at < IDLE_MS_BEFORE_EVICTION:
+            return False
+        del self._sessions[oldest.id]
+        return True
+
+    def _new_id(self) -> int:
+        while True:
+            id = 1 + self._chance.below(EPOCH_MAX)
+            if id not in self._sessions:
+                return id

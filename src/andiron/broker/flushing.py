@@ -1,0 +1,74 @@
+"""Group commit: fsyncs asked for by partitions, given to the edge one at a time each.
+
+A partition that wants its bytes on the disk says so; the node sends one Flush out and
+keeps working. Whatever is appended while that fsync runs is covered by the next one, so
+a thousand acknowledgements can share a single fsync:
+
+    append ─ want ─▶ Flush ┄┄┄ fsync ┄┄┄▶ Flushed ─▶ acknowledgements up to its end
+         append ─ want ···· waits ······· ▶ Flush ┄┄┄ fsync ┄┄┄▶ Flushed ─▶ …
+
+At most one Flush per partition is under way. An fsync that fails is final: the kernel may
+have dropped the pages, so what was not on disk before cannot be vouched for any more,
+and the partition refuses to go on.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from andiron.broker.partition import Partition
+from andiron.model.effects import Flush, Flushed
+from andiron.model.ids import Offset
+
+log = logging.getLogger(__name__)
+
+
+class Flushing:
+    """The fsyncs of a node: wanted, and under way."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[Partition, None] = {}
+        self._under_way: dict[int, tuple[Partition, Offset]] = {}
+        self._busy: dict[Partition, int] = {}
+        self._token = 0
+
+    def want(self, partition: Partition) -> None:
+        """Bring what this partition holds now to the disk, soon."""
+        self._wanted[partition] = None
+
+    def is_due(self) -> bool:
+        """Whether `start` has something to begin."""
+        return any(partition not in self._busy for partition in self._wanted)
+
+    def start(self) -> list[Flush]:
+        """The flushes that can begin now; asked at the end of each step."""
+        if not self._wanted:
+            return []
+        begun = []
+        for partition in [p for p in self._wanted if p not in self._busy]:
+            del self._wanted[partition]
+            files, end = partition.log.unflushed_files()
+            self._token += 1
+            self._under_way[self._token] = partition, end
+            self._busy[partition] = self._token
+            begun.append(Flush(self._token, tuple(files)))
+        return begun
+
+    def done(self, event: Flushed) -> Partition:
+        """An fsync is over: whoever waited for this partition may look again."""
+        partition, end = self._under_way.pop(event.token)
+        del self._busy[partition]
+        if event.error is None:
+            partition.note_flushed(end)
+        else:
+            log.error(
+                "%s: fsync failed (%s); refusing reads and writes until a restart",
+                partition.name,
+                event.error,
+            )
+            partition.fail(f"fsync failed: {event.error}")
+        return partition
+
+    def forget(self, partition: Partition) -> None:
+        """The partition has been deleted; what is under way may end as it likes."""
+        self._wanted.pop(partition, None)

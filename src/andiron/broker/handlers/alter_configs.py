@@ -1,0 +1,19 @@
+"""AlterConfigs (key 33), versions 0-2: all settings of a resource, replaced.
+
+The controller decides; the answer leaves when its decision is committed and in effect here.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.alter_configs import AlterConfigsRequest
+
+API = ApiKey.ALTER_CONFIGS
+SERVED = ADVERTISED = (0, 2)
+
+
+def handle(broker: Broker, request: Request[AlterConfigsRequest]) -> Wait:
+    return broker.decide(request.body, request.now)

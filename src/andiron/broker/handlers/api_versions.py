@@ -1,0 +1,58 @@
+"""ApiVersions (key 18), versions 0-4: what this broker speaks.
+
+The first thing every client asks, so it must be true: an API is in the list when it is
+served, in the versions that are served. A version of this very request that is not known
+here is answered in version 0 with UNSUPPORTED_VERSION and one row, this API's own range,
+from which the client takes the version for its second try (`downgrade`).
+
+Version 3 names the client's software; 4 may list features that begin at level 0, which
+version 3 must leave out because clients of the time break on them (KAFKA-17011).
+"""
+
+from __future__ import annotations
+
+import re
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.controller.features import SUPPORTED
+from andiron.model.errors import ErrorCode
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+
+API = ApiKey.API_VERSIONS
+SERVED = ADVERTISED = (0, 4)
+
+SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+def handle(broker: Broker, request: Request[ApiVersionsRequest]) -> ApiVersionsResponse:
+    body = request.body
+    if request.version >= 3 and not (
+        SOFTWARE.fullmatch(body.client_software_name) and SOFTWARE.fullmatch(body.client_software_version)
+    ):
+        return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST.number)
+    levels = broker.image.features
+    return ApiVersionsResponse(
+        api_keys=[ApiVersion(key, least, most) for key, (least, most) in sorted(broker.advertised.items())],
+        supported_features=[
+            SupportedFeatureKey(name, least, most)
+            for name, (least, most) in SUPPORTED.items()
+            if least > 0 or request.version >= 4
+        ],
+        finalized_features_epoch=broker.metadata.applied - 1,
+        finalized_features=[
+            FinalizedFeatureKey(name, level, level) for name, level in sorted(levels.items())
+        ],
+    )
+
+
+def downgrade() -> ApiVersionsResponse:
+    """The answer, in version 0, to a version of ApiVersions that is not known here."""
+    return ApiVersionsResponse(ErrorCode.UNSUPPORTED_VERSION.number, [ApiVersion(API, *SERVED)])

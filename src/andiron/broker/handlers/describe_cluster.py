@@ -1,0 +1,39 @@
+"""DescribeCluster (key 60), versions 0-2: the cluster's id, its controller and its brokers."""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.model.errors import ErrorCode
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+API = ApiKey.DESCRIBE_CLUSTER
+SERVED = ADVERTISED = (0, 2)
+
+BROKERS, CONTROLLERS = 1, 2
+
+
+def handle(broker: Broker, request: Request[DescribeClusterRequest]) -> DescribeClusterResponse:
+    body, image = request.body, broker.image
+    if body.endpoint_type != BROKERS:
+        known = body.endpoint_type == CONTROLLERS
+        code = ErrorCode.MISMATCHED_ENDPOINT_TYPE if known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+        return DescribeClusterResponse(
+            error_code=code.number,
+            error_message="this listener knows brokers only",
+            endpoint_type=body.endpoint_type,
+        )
+    return DescribeClusterResponse(
+        cluster_id=broker.cluster_id,
+        controller_id=broker.metadata.controller_id,
+        brokers=[
+            DescribeClusterBroker(node.id, *node.endpoint(request.listener), node.rack, node.fenced)
+            for node in image.brokers.values()
+            if body.include_fenced_brokers or not node.fenced
+        ],
+    )

@@ -1,0 +1,79 @@
+"""DescribeConfigs (key 32), versions 1-4: settings, with where each value comes from.
+
+Everything is read off the settings tables (model/settings.py) and the committed metadata;
+a setting that has no effect here is not in a table, and so is not shown.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.broker.settings import TOPIC_ROWS
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.layers import Entry, describe_broker, describe_brokers_default, describe_topic
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+
+API = ApiKey.DESCRIBE_CONFIGS
+SERVED = ADVERTISED = (1, 4)
+
+TOPIC, BROKER = 2, 4
+
+
+def handle(broker: Broker, request: Request[DescribeConfigsRequest]) -> DescribeConfigsResponse:
+    body = request.body
+    return DescribeConfigsResponse(results=[_describe(broker, body, resource) for resource in body.resources])
+
+
+def _describe(
+    broker: Broker, body: DescribeConfigsRequest, resource: DescribeConfigsResource
+) -> DescribeConfigsResult:
+    result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
+    try:
+        entries = _entries(broker, resource.resource_type, resource.resource_name)
+    except ProtocolError as error:
+        result.error_code, result.error_message = error.code.number, error.detail
+        return result
+    keys = resource.configuration_keys
+    wanted = None if not keys else frozenset(keys)
+    result.configs = [_shown(e, body) for e in entries if wanted is None or e.row.name in wanted]
+    return result
+
+
+def _entries(broker: Broker, kind: int, name: str) -> list[Entry]:
+    if kind == TOPIC:
+        if name not in broker.image.topics:
+            raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"there is no topic {name}")
+        return describe_topic(TOPIC_ROWS.values(), broker.image.configs_of(TOPIC, name), broker.layers())
+    if kind == BROKER and name == "":
+        return describe_brokers_default(broker.layers())
+    if kind == BROKER and name == str(broker.settings.node_id):
+        return describe_broker(broker.layers())
+    if kind == BROKER:
+        raise ErrorCode.INVALID_REQUEST.error(
+            f"this is broker {broker.settings.node_id}, not {name}: ask that one"
+        )
+    raise ErrorCode.INVALID_REQUEST.error(f"resources of type {kind} have no settings here")
+
+
+def _shown(entry: Entry, body: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
+    row = entry.row
+    return DescribeConfigsResourceResult(
+        name=row.name,
+        value=None if row.sensitive else entry.value,
+        read_only=entry.read_only,
+        config_source=entry.source,
+        is_sensitive=row.sensitive,
+        synonyms=[DescribeConfigsSynonym(*given) for given in entry.synonyms]
+        if body.include_synonyms
+        else [],
+        config_type=row.type.value,
+        documentation=row.doc if body.include_documentation else None,
+    )

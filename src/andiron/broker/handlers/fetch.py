@@ -1,0 +1,180 @@
+"""Fetch (key 1), versions 4-18: records from partitions, as slices of their files.
+
+Answers at once when `min_bytes` are there or something went wrong, else waits up to
+`max_wait_ms` for one of its partitions to move (a long poll). What a consumer may see
+ends at the high watermark, or for read_committed at the last stable offset. The first
+partition with records gives at least one whole batch, however large; the rest share what
+is left of `max_bytes`. Records are never read here: the answer carries FileSlices, and
+the edge sends them from the page cache.
+
+Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from dataclasses import dataclass
+
+from andiron.broker.broker import Broker
+from andiron.broker.fetch_sessions import Asked, FetchSession, all_asked
+from andiron.broker.partition import Partition
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis, Offset
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.fetch import (
+    AbortedTransaction,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+
+API = ApiKey.FETCH
+SERVED = ADVERTISED = (4, 18)
+
+READ_COMMITTED = 1
+
+
+def handle(broker: Broker, request: Request[FetchRequest]) -> FetchResponse | Wait:
+    body = request.body
+    try:
+        session = broker.sessions.enter(body, request.version, request.now)
+    except ProtocolError as error:
+        return FetchResponse(error_code=error.code.number)
+    fetch = Fetch(broker, body, session)
+    if body.max_wait_ms <= 0 or not fetch.asked or fetch.is_enough():
+        return fetch.response()
+    return Wait(
+        watch=fetch.watched(),
+        until=fetch.is_enough,
+        deadline=Millis(request.now + body.max_wait_ms),
+        then=fetch.response,
+        otherwise=fetch.response,
+    )
+
+
+@dataclass(slots=True)
+class Found:
+    """What one look at a partition gave."""
+
+    asked: Asked
+    error: ErrorCode = ErrorCode.NONE
+    watermark: int = -1
+    last_stable: int = -1
+    start: int = -1
+    records: Sized = b""
+    aborted: list[AbortedTransaction] | None = None
+
+
+class Fetch:
+    """One fetch request, asked once or, while it waits, again and again."""
+
+    def __init__(self, broker: Broker, body: FetchRequest, session: FetchSession | None) -> None:
+        self._broker, self._body, self._session = broker, body, session
+        self._committed = body.isolation_level == READ_COMMITTED
+        self._incremental = session is not None and body.session_epoch > 0
+        self.asked = list(all_asked(body)) if session is None else session.partitions()
+        self._found: list[Found] = []
+
+    def watched(self) -> tuple[Partition, ...]:
+        """The partitions whose movement may bring an answer."""
+        hosted: dict[Partition, None] = {}
+        for asked in self.asked:
+            try:
+                hosted[self._partition(asked)] = None
+            except ProtocolError:
+                continue  # found to be an error already: such a fetch does not wait
+        return tuple(hosted)
+
+    def is_enough(self) -> bool:
+        """Look at all partitions: is there enough to answer, or something to complain of?"""
+        left = min(self._body.max_bytes, self._broker.settings.broker.fetch_max_bytes)
+        size, self._found = 0, []
+        for asked in self.asked:
+            found = self._look(asked, left, at_least_one=size == 0)
+            self._found.append(found)
+            if found.error is not ErrorCode.NONE:
+                size = max(size, self._body.min_bytes)
+            size += len(found.records)
+            left -= len(found.records)
+        return size >= self._body.min_bytes
+
+    def response(self) -> FetchResponse:
+        """The answer, from the last look; a session's with only what its client does not know yet."""
+        if len(self._found) != len(self.asked):
+            self.is_enough()
+        topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
+        for found in self._found:
+            if self._incremental and not self._is_news(found):
+                continue
+            asked = found.asked
+            topic = topics.get((asked.topic, asked.topic_id))
+            if topic is None:
+                topic = topics[asked.topic, asked.topic_id] = FetchableTopicResponse(
+                    asked.topic, asked.topic_id
+                )
+            topic.partitions.append(_partition_data(found))
+            self._told(found)
+        return FetchResponse(
+            session_id=self._session.id if self._session else 0, responses=list(topics.values())
+        )
+
+    def _partition(self, asked: Asked) -> Partition:
+        return self._broker.partition(asked.topic, asked.topic_id, asked.wanted.partition)
+
+    def _look(self, asked: Asked, left: int, *, at_least_one: bool) -> Found:
+        wanted, found = asked.wanted, Found(asked)
+        try:
+            partition = self._partition(asked)
+            partition.check_epoch(wanted.current_leader_epoch)
+            found.watermark, found.start = partition.leader().watermark, partition.log.start
+            upto = partition.readable_end(self._committed)
+            found.last_stable = upto if self._committed else partition.log.last_stable(found.watermark)
+            limit = min(wanted.partition_max_bytes, left)
+            if limit > 0 or at_least_one:
+                offset = Offset(wanted.fetch_offset)
+                piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
+                if piece is not None:
+                    found.records = piece
+                if self._committed:
+                    found.aborted = self._aborted(partition, offset, upto)
+        except ProtocolError as error:
+            found.error = error.code
+        return found
+
+    def _aborted(self, partition: Partition, offset: int, upto: int) -> list[AbortedTransaction]:
+        return [
+            AbortedTransaction(aborted.producer_id, aborted.first_offset)
+            for aborted in partition.log.aborted_between(Offset(offset), Offset(upto))
+        ]
+
+    def _is_news(self, found: Found) -> bool:
+        asked = found.asked
+        return (
+            found.error is not ErrorCode.NONE
+            or len(found.records) > 0
+            or found.watermark != asked.watermark_told
+            or found.start != asked.start_told
+        )
+
+    def _told(self, found: Found) -> None:
+        asked = found.asked
+        asked.watermark_told, asked.start_told = found.watermark, found.start
+        if found.error is not ErrorCode.NONE:
+            asked.watermark_told = -1  # told again once it is well
+        if self._session is not None and len(found.records) > 0:
+            self._session.served(asked.key)
+
+
+def _partition_data(found: Found) -> PartitionData:
+    return PartitionData(
+        partition_index=found.asked.wanted.partition,
+        error_code=found.error.number,
+        high_watermark=found.watermark,
+        last_stable_offset=found.last_stable,
+        log_start_offset=found.start,
+        aborted_transactions=found.aborted,
+        records=found.records,
+    )

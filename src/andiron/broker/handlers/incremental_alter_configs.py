@@ -1,0 +1,19 @@
+"""IncrementalAlterConfigs (key 44), versions 0-1: single settings of a resource.
+
+The controller decides; the answer leaves when its decision is committed and in effect here.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+
+API = ApiKey.INCREMENTAL_ALTER_CONFIGS
+SERVED = ADVERTISED = (0, 1)
+
+
+def handle(broker: Broker, request: Request[IncrementalAlterConfigsRequest]) -> Wait:
+    return broker.decide(request.body, request.now)

@@ -1,0 +1,35 @@
+"""ListConfigResources (key 74), versions 0-1: what has settings of its own.
+
+Topics and brokers are listed; groups and client metrics have none here. Version 0 asks for
+client metrics only.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.model.errors import ErrorCode
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+
+API = ApiKey.LIST_CONFIG_RESOURCES
+SERVED = ADVERTISED = (0, 1)
+
+TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+KNOWN = (TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP)
+
+
+def handle(broker: Broker, request: Request[ListConfigResourcesRequest]) -> ListConfigResourcesResponse:
+    if request.version == 0:
+        return ListConfigResourcesResponse()
+    wanted = request.body.resource_types or list(KNOWN)
+    if any(kind not in KNOWN for kind in wanted):
+        return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION.number)
+    names = {TOPIC: list(broker.image.topics), BROKER: [str(id) for id in broker.image.brokers]}
+    return ListConfigResourcesResponse(
+        config_resources=[ConfigResource(name, kind) for kind in wanted for name in names.get(kind, [])]
+    )

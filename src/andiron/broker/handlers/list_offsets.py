@@ -1,0 +1,80 @@
+"""ListOffsets (key 2), versions 1-11: an offset by time, or by one of the names for places.
+
+    -1 latest         the end of what the reader may see: watermark, or last stable offset
+    -2 earliest       the start of the log
+    -3 max timestamp  the record with the largest timestamp (version 7)
+    -4 earliest local the same as earliest, there being no tiers (version 8)
+    -5 latest tiered  none (version 9)
+    t >= 0            the first record at or after t
+
+No such record is not an error: offset and timestamp are then -1.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.partition import Partition
+from andiron.broker.request import Request
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis, Offset
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+API = ApiKey.LIST_OFFSETS
+SERVED = ADVERTISED = (1, 11)
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
+READ_COMMITTED = 1
+
+Place = tuple[int, int, int]  # timestamp, offset, leader epoch
+NOWHERE: Place = (-1, -1, -1)
+
+
+def handle(broker: Broker, request: Request[ListOffsetsRequest]) -> ListOffsetsResponse:
+    committed = request.body.isolation_level == READ_COMMITTED
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                topic.name, [_answer(broker, topic.name, wanted, committed) for wanted in topic.partitions]
+            )
+            for topic in request.body.topics
+        ]
+    )
+
+
+def _answer(
+    broker: Broker, topic: str, wanted: ListOffsetsPartition, committed: bool
+) -> ListOffsetsPartitionResponse:
+    answer = ListOffsetsPartitionResponse(wanted.partition_index)
+    try:
+        partition = broker.partition_by_name(topic, wanted.partition_index)
+        partition.check_epoch(wanted.current_leader_epoch)
+        place = _find(partition, wanted.timestamp, partition.readable_end(committed))
+        answer.timestamp, answer.offset, answer.leader_epoch = place
+    except ProtocolError as error:
+        answer.error_code = error.code.number
+        answer.timestamp = answer.offset = answer.leader_epoch = -1
+    return answer
+
+
+def _find(partition: Partition, timestamp: int, upto: Offset) -> Place:
+    log = partition.log
+    if timestamp == LATEST:
+        return -1, upto, partition.epoch
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return -1, log.start, log.epochs.epoch_of(log.start)
+    if timestamp == LATEST_TIERED:
+        return NOWHERE
+    if timestamp == MAX_TIMESTAMP:
+        found = log.offset_of_max_timestamp(upto)
+    elif timestamp >= 0:
+        found = log.offset_for_time(Millis(timestamp), upto)
+    else:
+        raise ErrorCode.UNSUPPORTED_VERSION.error(f"no place is called {timestamp}")
+    return NOWHERE if found is None else (found.timestamp, found.offset, found.leader_epoch)

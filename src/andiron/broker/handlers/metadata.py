@@ -1,0 +1,107 @@
+"""Metadata (key 3), versions 0-13: brokers, topics, and who leads which partition.
+
+A topic that is asked for by name and does not exist is created where both the client and
+auto.create.topics.enable allow it; the answer waits until it is there, so that the
+client's first try succeeds.
+
+librdkafka's request for all topics ends in three bytes too many (PROTOCOL quirk); what
+follows a message is nobody's business.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.controller.image import Image, TopicImage
+from andiron.controller.topics import is_internal, name_fault
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import NO_TOPIC_ID
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from andiron.wire.messages.metadata import (
+    MetadataBroker,
+    MetadataPartition,
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataTopic,
+)
+
+API = ApiKey.METADATA
+SERVED = ADVERTISED = (0, 13)
+
+CREATION_MS = 30_000
+
+
+def handle(broker: Broker, request: Request[MetadataRequest]) -> MetadataResponse | Wait:
+    missing = _to_create(broker, request)
+    if not missing:
+        return _response(broker, request)
+    wanted = [CreatableTopic(name, num_partitions=-1, replication_factor=-1) for name in missing]
+    created = broker.decide(CreateTopicsRequest(wanted, CREATION_MS), request.now, CREATION_MS)
+    return created.and_then(lambda _: _response(broker, request))
+
+
+def _to_create(broker: Broker, request: Request[MetadataRequest]) -> list[str]:
+    body = request.body
+    if not (body.allow_auto_topic_creation and broker.settings.broker.auto_create_topics_enable):
+        return []
+    names = [topic.name for topic in body.topics or [] if topic.name and topic.topic_id == NO_TOPIC_ID]
+    topics = broker.image.topics
+    return [name for name in dict.fromkeys(names) if name not in topics and name_fault(name) is None]
+
+
+def _response(broker: Broker, request: Request[MetadataRequest]) -> MetadataResponse:
+    image = broker.image
+    return MetadataResponse(
+        brokers=[
+            MetadataBroker(node.id, *node.endpoint(request.listener), node.rack)
+            for node in image.brokers.values()
+            if not node.fenced
+        ],
+        cluster_id=broker.cluster_id,
+        controller_id=broker.metadata.controller_id,
+        topics=_topics(image, request),
+    )
+
+
+def _topics(image: Image, request: Request[MetadataRequest]) -> list[MetadataTopic]:
+    asked = request.body.topics
+    if asked is None or (request.version == 0 and not asked):
+        return [_describe(image, topic) for topic in image.topics.values()]
+    return [_find(image, topic) for topic in asked]
+
+
+def _find(image: Image, asked: MetadataRequestTopic) -> MetadataTopic:
+    if asked.topic_id != NO_TOPIC_ID:
+        topic = image.topics_by_id.get(asked.topic_id)
+        unknown = ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        topic = image.topics.get(asked.name or "")
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if topic is None and name_fault(asked.name or "") is not None:
+            unknown = ErrorCode.INVALID_TOPIC_EXCEPTION
+    if topic is None:
+        return MetadataTopic(unknown.number, asked.name, asked.topic_id)
+    return _describe(image, topic)
+
+
+def _describe(image: Image, topic: TopicImage) -> MetadataTopic:
+    return MetadataTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=is_internal(topic.name),
+        partitions=[
+            MetadataPartition(
+                error_code=0 if part.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE.number,
+                partition_index=index,
+                leader_id=part.leader,
+                leader_epoch=part.leader_epoch,
+                replica_nodes=list(part.replicas),
+                isr_nodes=list(part.isr),
+                offline_replicas=image.offline_replicas(part),
+            )
+            for index, part in sorted(topic.partitions.items())
+        ],
+    )

@@ -1,0 +1,130 @@
+"""Produce (key 0), versions 3-13; advertised from 0.
+
+Answers when the acks asked for are in: 0 not at all, 1 after the append, all at the
+watermark. Records are stored as they came; only the batch header's offset and epoch are
+written. The advertised minimum is 0 because librdkafka before 2.9 turns compression off
+for a broker that begins at 3 (KAFKA-18659); nobody sends a version below 3.
+
+With acks=0 nobody reads an error, so the connection is closed instead, as Kafka does,
+and the producer finds out by that.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from andiron.broker.broker import Broker
+from andiron.broker.partition import Partition, Written
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+
+API = ApiKey.PRODUCE
+SERVED = (3, 13)
+ADVERTISED = (0, 13)
+
+log = logging.getLogger(__name__)
+
+Pending = tuple[Partition, Written, PartitionProduceResponse]
+
+
+def handle(broker: Broker, request: Request[ProduceRequest]) -> ProduceResponse | Wait | None:
+    body = request.body
+    if body.acks not in (-1, 0, 1):
+        return _refusal(body, ErrorCode.INVALID_REQUIRED_ACKS)
+    response = ProduceResponse()
+    pending: list[Pending] = []
+    for topic in body.topic_data:
+        answered = TopicProduceResponse(topic.name, topic.topic_id)
+        response.responses.append(answered)
+        for produced in topic.partition_data:
+            answered.partition_responses.append(_append(broker, request, topic, produced, pending))
+    if body.acks == 0:
+        _check_unanswered(response)
+        return None
+    waiting = [one for one in pending if not one[0].acknowledged(one[1], body.acks)]
+    if not waiting:
+        return response
+    return _wait(response, waiting, body, request.now)
+
+
+def _append(
+    broker: Broker, request: Request[ProduceRequest], topic: TopicProduceData,
+    produced: PartitionProduceData, pending: list[Pending],
+) -> PartitionProduceResponse:  # fmt: skip
+    try:
+        partition = broker.partition(topic.name, topic.topic_id, produced.index)
+        written = partition.append(produced.records, request.body.acks, request.version, request.now)
+    except ProtocolError as error:
+        return _refused(broker, produced.index, error)
+    broker.appended(partition, written, request.now)
+    appended = written.appended
+    answer = PartitionProduceResponse(
+        produced.index, 0, appended.base_offset, appended.append_time, partition.log.start
+    )
+    pending.append((partition, written, answer))
+    return answer
+
+
+def _refused(broker: Broker, index: int, error: ProtocolError) -> PartitionProduceResponse:
+    answer = PartitionProduceResponse(index, error.code.number, -1, error_message=error.detail)
+    if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
+        log.error("produce to partition %d failed: %s", index, error.detail)
+    return answer
+
+
+def _wait(response: ProduceResponse, waiting: list[Pending], body: ProduceRequest, now: Millis) -> Wait:
+    def settled() -> bool:
+        for one in waiting[:]:
+            partition, written, answer = one
+            try:
+                if not partition.acknowledged(written, body.acks):
+                    continue
+            except ProtocolError as error:
+                answer.error_code, answer.base_offset = error.code.number, -1
+                answer.error_message = error.detail
+            waiting.remove(one)
+        return not waiting
+
+    def too_late() -> ProduceResponse:
+        for _, _, answer in waiting:
+            answer.error_code, answer.base_offset = ErrorCode.REQUEST_TIMED_OUT.number, -1
+        return response
+
+    return Wait(
+        watch=tuple(dict.fromkeys(partition for partition, _, _ in waiting)),
+        until=settled,
+        deadline=Millis(now + max(0, body.timeout_ms)),
+        then=lambda: response,
+        otherwise=too_late,
+    )
+
+
+def _check_unanswered(response: ProduceResponse) -> None:
+    for topic in response.responses:
+        for answer in topic.partition_responses:
+            if answer.error_code:
+                code = ErrorCode.of(answer.error_code)
+                raise code.error(f"acks=0 to {topic.name}-{answer.index}: {answer.error_message}")
+
+
+def _refusal(body: ProduceRequest, code: ErrorCode) -> ProduceResponse:
+    def refuse(produced: PartitionProduceData) -> PartitionProduceResponse:
+        return PartitionProduceResponse(produced.index, code.number, -1)
+
+    return ProduceResponse(
+        [
+            TopicProduceResponse(t.name, t.topic_id, [refuse(p) for p in t.partition_data])
+            for t in body.topic_data
+        ]
+    )

@@ -1,0 +1,195 @@
+"""What time brings: checkpoints, retention, compaction, late flushes, files to remove.
+
+    every log.flush.offset.checkpoint.interval.ms   how far each log is on the disk; where it starts
+    every log.retention.check.interval.ms           segments that may go; producers long silent
+    every log.cleaner.backoff.ms                    the dirtiest log is compacted, one at a time
+    flush.ms after an append                        the partition is synced
+    file.delete.delay.ms after a deletion           the files are removed
+
+A round over all partitions takes them a few hundred at a time and lets the loop turn in
+between, so that ten thousand partitions are no pause for anyone. Nothing here looks at a
+partition that has nothing to do more often than these intervals say: an idle node sleeps.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+
+from andiron.broker.flushing import Flushing
+from andiron.broker.log_directories import LogDirectories, Offsets
+from andiron.broker.partition import Partition
+from andiron.broker.partitions import Partitions
+from andiron.broker.settings import BrokerSettings
+from andiron.broker.timetable import Timetable
+from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
+from andiron.log.cleaner import Cleaner, Means
+from andiron.log.disk import Disk
+from andiron.model.effects import Effect, Finished, Work
+from andiron.model.errors import ProtocolError
+from andiron.model.ids import NEVER, Millis
+
+log = logging.getLogger(__name__)
+
+FIRST_ROUND_MS = 30_000  # after the start: recovery has the disk until then
+AT_A_TIME = 200  # partitions
+
+
+class Housekeeping:
+    """The timetable of a node and what is on it."""
+
+    def __init__(
+        self, settings: Callable[[], BrokerSettings], disk: Disk, directories: LogDirectories,
+        partitions: Partitions, flushing: Flushing,
+    ) -> None:  # fmt: skip
+        self._settings, self._disk = settings, disk
+        self._directories, self._partitions, self._flushing = directories, partitions, flushing
+        self._timetable = Timetable()
+        self._cleaner = Cleaner(disk)
+        self._flush_at: dict[Partition, Millis] = {}
+        self._work: list[Effect] = []
+        self._token = 0
+
+    def start(self, now: Millis) -> None:
+        """Put everything that recurs on the timetable."""
+        settings, at = self._settings(), self._timetable.at
+        at(Millis(now + settings.log_flush_offset_checkpoint_interval_ms), self._checkpoint)
+        at(Millis(now + FIRST_ROUND_MS), self._retain)
+        at(Millis(now + settings.log_cleaner_backoff_ms), self._clean)
+        at(self._directories.next_removal(), self._remove_folders)
+
+    def next_deadline(self) -> Millis:
+        return self._timetable.next_deadline()
+
+    def run(self, now: Millis) -> list[Effect]:
+        """Do what is due; returns the jobs that others have to do."""
+        self._timetable.run(now)
+        work, self._work = self._work, []
+        return work
+
+    # ── what the rest of the node tells ──────────────────────────────────────────────
+
+    def written(self, partition: Partition) -> None:
+        """Something was appended that flush.ms may want on the disk."""
+        due = partition.log.flush_deadline()
+        if due < NEVER and partition not in self._flush_at:
+            self._flush_at[partition] = due
+            self._timetable.at(due, lambda now: self._flush_late(partition, now))
+
+    def gave_up_files(self, partition: Partition) -> None:
+        """A log has files that are to be removed later."""
+        self._timetable.at(partition.log.next_removal(), lambda now: self._remove_files(partition, now))
+
+    def gave_up_folder(self, partition: Partition) -> None:
+        """A partition was deleted."""
+        self._cleaner.forget(partition.log)
+        self._timetable.at(self._directories.next_removal(), self._remove_folders)
+
+    def finished(self, event: Finished, now: Millis) -> None:
+        """A round of compaction is over."""
+        try:
+            changed = self._cleaner.finish(event.result, event.error, now)
+        except ProtocolError as error:
+            log.error("the result of a compaction could not be put in place: %s", error)
+            changed = None
+        partition = self._partitions.get(changed.partition) if changed else None
+        if partition is not None:
+            self.gave_up_files(partition)
+        self._timetable.at(now, self._clean_once)
+
+    # ── checkpoints ──────────────────────────────────────────────────────────────────
+
+    def save_checkpoints(self) -> None:
+        """Write down how far each log has come, where that has changed."""
+        recovery: Offsets = {}
+        starts: Offsets = {}
+        watermarks: Offsets = {}
+        for partition in self._partitions:
+            name, held = partition.name, partition.log
+            recovery[name] = held.flushed_end
+            watermarks[name] = partition.watermark
+            if held.start > held.segments[0].base:
+                starts[name] = held.start
+        for checkpoint, offsets in (
+            (RECOVERY_POINTS, recovery),
+            (LOG_STARTS, starts),
+            (WATERMARKS, watermarks),
+        ):
+            self._directories.save(checkpoint, offsets)
+
+    def _checkpoint(self, now: Millis) -> None:
+        try:
+            self.save_checkpoints()
+        except OSError as error:
+            log.error("checkpoints cannot be written: %s", error)
+        self._timetable.at(
+            Millis(now + max(1, self._settings().log_flush_offset_checkpoint_interval_ms)), self._checkpoint
+        )
+
+    # ── retention ────────────────────────────────────────────────────────────────────
+
+    def _retain(self, now: Millis) -> None:
+        self._go_through(iter(list(self._partitions)), now)
+        self._timetable.at(Millis(now + self._settings().log_retention_check_interval_ms), self._retain)
+
+    def _go_through(self, rest: Iterator[Partition], now: Millis) -> None:
+        """Look at some partitions, then let others have the loop before the next ones."""
+        expiration_ms = self._settings().producer_id_expiration_ms
+        for count, partition in enumerate(rest, 1):
+            try:
+                self._retain_one(partition, now)
+                partition.log.expire_producers(now, expiration_ms)
+            except ProtocolError as error:
+                log.error("%s: retention failed: %s", partition.name, error)
+            if count == AT_A_TIME:
+                self._timetable.at(now, lambda later: self._go_through(rest, later))
+                return
+
+    def _retain_one(self, partition: Partition, now: Millis) -> None:
+        held = partition.log
+        held.roll_if_due(now)
+        for gone in held.delete_old(now, partition.watermark):
+            log.info("%s: segment %d deleted by %s", partition.name, gone.base, gone.rule)
+        if held.flush_due(now):
+            self._flushing.want(partition)
+        self.gave_up_files(partition)
+
+    def _remove_files(self, partition: Partition, now: Millis) -> None:
+        for path in partition.log.due_removals(now):
+            self._disk.remove(path)
+
+    def _remove_folders(self, now: Millis) -> None:
+        """One at a time: a folder can hold many files."""
+        self._directories.remove_due(now)
+        self._timetable.at(self._directories.next_removal(), self._remove_folders)
+
+    # ── late flushes ─────────────────────────────────────────────────────────────────
+
+    def _flush_late(self, partition: Partition, now: Millis) -> None:
+        del self._flush_at[partition]
+        due = partition.log.flush_deadline()
+        if due <= now:
+            self._flushing.want(partition)
+        elif due < NEVER:
+            self.written(partition)
+
+    # ── compaction ───────────────────────────────────────────────────────────────────
+
+    def _clean(self, now: Millis) -> None:
+        self._clean_once(now)
+        self._timetable.at(Millis(now + max(1, self._settings().log_cleaner_backoff_ms)), self._clean)
+
+    def _clean_once(self, now: Millis) -> None:
+        settings = self._settings()
+        if not settings.log_cleaner_enable:
+            return
+        means = Means(
+            settings.log_cleaner_dedupe_buffer_size,
+            settings.log_cleaner_io_buffer_load_factor,
+            settings.log_cleaner_io_max_bytes_per_second,
+        )
+        logs = [(p.log, p.watermark) for p in self._partitions if p.failure is None]
+        job = self._cleaner.next_job(logs, now, means)
+        if job is not None:
+            self._token += 1
+            self._work.append(Work(self._token, job))

@@ -1,0 +1,167 @@
+"""The data directories of a node: whose they are, what lies in which, and how far each log had come.
+
+    log.dirs=/disk1,/disk2
+       /disk1/meta.properties                      cluster id, node id, directory id: checked at every start
+       /disk1/recovery-point-offset-checkpoint     … and the other checkpoints, of the logs in this directory
+       /disk1/orders-0/
+       /disk2/orders-1/                            a new partition goes where the fewest are
+
+A directory that is new gets its meta.properties; so a node needs no formatting step. One
+that belongs to another cluster or node is refused before anything in it is touched.
+
+Read next: log/directory.py, which is one of them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import logging
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable
+
+from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
+from andiron.log.directory import Identity, LogDirectory
+from andiron.log.disk import Disk
+from andiron.log.partition_log import PartitionLog
+from andiron.log.settings import LogSettings
+from andiron.model.chance import Chance
+from andiron.model.ids import NEVER, Millis, Offset, TopicId, TopicPartition
+
+log = logging.getLogger(__name__)
+
+Offsets = dict[TopicPartition, Offset]
+CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, WATERMARKS)  # the cleaner keeps its own
+
+
+class LogDirectories:
+    """All of log.dirs, open."""
+
+    def __init__(self, disk: Disk, chance: Chance) -> None:
+        self._disk, self._chance = disk, chance
+        self._directories: dict[str, LogDirectory] = {}
+        self._counts: dict[str, int] = {}  # partitions in each
+        self._homes: dict[TopicPartition, LogDirectory] = {}
+        self._saved: dict[str, dict[str, Offsets]] = {}  # what the checkpoints on disk say
+        self._removals: list[tuple[Millis, str]] = []
+        self.clean = False
+        self.cluster_id = ""
+
+    def open(self, paths: Iterable[str], metadata_path: str, node_id: int) -> None:
+        """Open every directory, or raise DirectoryError with the one that is not ours."""
+        paths = list(dict.fromkeys(paths))
+        everywhere = list(dict.fromkeys([*paths, metadata_path]))
+        owners = [LogDirectory.identity_at(self._disk, path) for path in everywhere]
+        self.cluster_id = next((owner.cluster_id for owner in owners if owner), "") or self._new_id()
+        opened = {
+            path: LogDirectory.open(self._disk, path, Identity(self.cluster_id, node_id, self._new_id()))
+            for path in everywhere
+        }
+        self._directories = {path: opened[path] for path in paths}
+        marks = [directory.take_clean_mark() for directory in self._directories.values()]
+        self.clean = all(marks)
+        for directory in self._directories.values():
+            self._take_stock(directory)
+
+    @property
+    def ids(self) -> tuple[bytes, ...]:
+        """The ids of the directories, as the metadata knows them."""
+        return tuple(urlsafe_b64decode(d.identity.directory_id + "==") for d in self._directories.values())
+
+    def usages(self) -> dict[str, tuple[int, int]]:
+        """(total, free) bytes of the file system of each directory; -1 where it does not answer."""
+        usages = {}
+        for path, directory in self._directories.items():
+            try:
+                usages[path] = directory.usage()
+            except OSError:
+                usages[path] = (-1, -1)
+        return usages
+
+    # ── logs ─────────────────────────────────────────────────────────────────────────
+
+    def open_log(
+        self, name: TopicPartition, topic_id: TopicId, settings: LogSettings, now: Millis
+    ) -> PartitionLog:
+        """The log of a partition, recovered if need be; an empty one in the emptiest directory if it is new."""
+        directory = self._homes.get(name)
+        if directory is None:
+            directory = self._directories[min(self._counts, key=self._counts.__getitem__)]
+            self._settle(name, directory)
+        saved = self._saved[directory.path]
+        opened = PartitionLog.open(
+            self._disk, directory.folder_of(name), name, topic_id, settings,
+            recovery_point=saved[RECOVERY_POINTS].get(name, Offset(0)), clean=self.clean,
+            log_start=saved[LOG_STARTS].get(name, Offset(0)), now=now,
+        )  # fmt: skip
+        for notice in opened.notices:
+            log.warning("%s", notice)
+        return opened
+
+    def watermark_of(self, name: TopicPartition) -> Offset:
+        """The high watermark as of the last checkpoint."""
+        return self._offset(WATERMARKS, name)
+
+    def directory_of(self, name: TopicPartition) -> str:
+        return self._homes[name].path
+
+    def give_up(self, unwanted: PartitionLog, now: Millis) -> None:
+        """The partition is deleted: its folder gets another name now and goes a while later."""
+        directory = self._homes.pop(unwanted.partition)
+        self._counts[directory.path] -= 1
+        for checkpoint in CHECKPOINTS:
+            self._saved[directory.path][checkpoint].pop(unwanted.partition, None)
+        path, due = unwanted.delete(now)
+        heapq.heappush(self._removals, (due, path))
+
+    # ── checkpoints ──────────────────────────────────────────────────────────────────
+
+    def save(self, checkpoint: str, offsets: Offsets) -> None:
+        """Write a checkpoint of every directory in which something has changed."""
+        by_path: dict[str, Offsets] = {path: {} for path in self._directories}
+        for name, offset in offsets.items():
+            by_path[self._homes[name].path][name] = offset
+        for path, mine in by_path.items():
+            if mine != self._saved[path][checkpoint]:
+                self._directories[path].save(checkpoint, mine)
+                self._saved[path][checkpoint] = mine
+
+    def leave_clean_mark(self, broker_epoch: int) -> None:
+        for directory in self._directories.values():
+            directory.leave_clean_mark(broker_epoch)
+
+    # ── folders on their way out ─────────────────────────────────────────────────────
+
+    def next_removal(self) -> Millis:
+        return self._removals[0][0] if self._removals else NEVER
+
+    def remove_due(self, now: Millis) -> None:
+        """Remove one folder whose time has come; the next one is due at once."""
+        if self.next_removal() <= now:
+            self._disk.remove(heapq.heappop(self._removals)[1])
+
+    # ── inside ───────────────────────────────────────────────────────────────────────
+
+    def _take_stock(self, directory: LogDirectory) -> None:
+        notices: list[str] = []
+        path = directory.path
+        self._saved[path] = {each: directory.load(each, notices) for each in CHECKPOINTS}
+        self._counts[path] = 0
+        for name in directory.partitions():
+            self._settle(name, directory)
+        for leftover in directory.leftovers():
+            heapq.heappush(self._removals, (Millis(0), leftover))
+        for notice in notices:
+            log.warning("%s", notice)
+
+    def _settle(self, name: TopicPartition, directory: LogDirectory) -> None:
+        if name in self._homes:
+            log.error("%s is in %s and in %s; using the first", name, self._homes[name].path, directory.path)
+            return
+        self._homes[name] = directory
+        self._counts[directory.path] += 1
+
+    def _offset(self, checkpoint: str, name: TopicPartition) -> Offset:
+        return self._saved[self._homes[name].path][checkpoint].get(name, Offset(0))
+
+    def _new_id(self) -> str:
+        return urlsafe_b64encode(self._chance.token(16)).decode().rstrip("=")

@@ -1,0 +1,179 @@
+"""A broker: machines, a waiting room, and one way in.
+
+`step` takes one event and returns the effects; nothing else changes a node. The edge that
+owns it (edge/host.py or sim/world.py) carries the effects out.
+
+    Received ─▶ header ─▶ decode ─▶ handler ─▶ response ─▶ encode ─▶ Reply
+                                       └─────▶ Wait ─▶ waiting room ┄┄▶ Reply, later
+
+A handler answers its own request only; whoever else its change sets free is answered at
+the end of the step, when the partitions it touched are shown to the waiting room and the
+fsyncs it asked for are sent out.
+
+What cannot be parsed, or is not served, closes the connection with a reason in the log, as
+Kafka does: a client that asked ApiVersions never comes to that.
+
+Read next: broker.py for what handlers work on, then handlers/produce.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from andiron.broker.broker import Broker
+from andiron.broker.handlers import HANDLERS, Handler
+from andiron.broker.handlers.api_versions import downgrade
+from andiron.broker.node_settings import NodeSettings
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait, WaitingRoom
+from andiron.log.disk import Disk
+from andiron.model.effects import (
+    Close,
+    Connected,
+    Disconnected,
+    Effect,
+    Event,
+    Finished,
+    Flushed,
+    Received,
+    Reply,
+    Woken,
+)
+from andiron.model.errors import ProtocolError
+from andiron.model.ids import Millis
+from andiron.wire.apis import APIS, ApiKey
+from andiron.wire.codec import decoder, encoder
+from andiron.wire.header import decode_request_header, encode_response_header
+from andiron.wire.primitives import MalformedMessage
+
+log = logging.getLogger(__name__)
+
+Answer = Callable[[Callable[[], Any]], Reply | Close]
+
+
+class Node:
+    """One node: a broker and a controller behind `step`."""
+
+    def __init__(self, settings: NodeSettings, disk: Disk, seed: int) -> None:
+        advertised = {handler.api: handler.advertised for handler in HANDLERS.values()}
+        self.broker = Broker(settings, disk, seed, advertised)
+        self._waiting = WaitingRoom()
+        self._listeners: dict[int, str] = {}
+        self._steps: dict[type, Callable[[Any, Millis], list[Effect]]] = {
+            Received: self._received,
+            Connected: self._connected,
+            Disconnected: self._disconnected,
+            Flushed: self._flushed,
+            Finished: self._finished,
+            Woken: self._woken,
+        }
+
+    @property
+    def ready(self) -> bool:
+        """Whether the node has its metadata and may be shown to clients."""
+        return self.broker.ready
+
+    def start(self, now: Millis) -> list[Effect]:
+        """Open what is on disk and stand for election; serve once `ready`."""
+        self.broker.start(now)
+        return self._end_of_step(now)
+
+    def step(self, event: Event, now: Millis) -> list[Effect]:
+        """Take in one event; return what the edge must now do about it."""
+        effects = self._steps[type(event)](event, now)
+        if self.broker.has_changed():
+            effects += self._end_of_step(now)
+        return effects
+
+    def next_deadline(self) -> Millis:
+        """When to come back with a Woken if nothing happens before."""
+        return min(self._waiting.next_deadline(), self.broker.next_deadline())
+
+    def stop(self, now: Millis) -> None:
+        """Bring everything to the disk and mark the shutdown as a clean one."""
+        self.broker.stop(now)
+
+    # ── events ───────────────────────────────────────────────────────────────────────
+
+    def _connected(self, event: Connected, now: Millis) -> list[Effect]:
+        self._listeners[event.conn] = event.listener
+        return []
+
+    def _disconnected(self, event: Disconnected, now: Millis) -> list[Effect]:
+        self._listeners.pop(event.conn, None)
+        self._waiting.forget(event.conn)
+        return []
+
+    def _flushed(self, event: Flushed, now: Millis) -> list[Effect]:
+        self.broker.flushed(event)
+        return []
+
+    def _finished(self, event: Finished, now: Millis) -> list[Effect]:
+        self.broker.finished(event, now)
+        return []
+
+    def _woken(self, event: Woken, now: Millis) -> list[Effect]:
+        self.broker.tick(now)
+        return [*self._waiting.expire(now)]
+
+    def _received(self, event: Received, now: Millis) -> list[Effect]:
+        conn, ticket, frame = event
+        try:
+            key, version, correlation, client_id, position = decode_request_header(frame, 0, len(frame))
+            handler = HANDLERS.get(key)
+            if handler is None or not handler.served[0] <= version <= handler.served[1]:
+                return [self._unserved(conn, ticket, key, version, correlation)]
+            body, _ = decoder(APIS[key].request, version)(frame, position, len(frame))
+        except MalformedMessage as error:
+            return [Close(conn, f"not a request: {error}")]
+        request = Request(body, version, client_id, conn, self._listeners.get(conn, ""), now)
+        return self._handle(handler, request, ticket, correlation)
+
+    def _handle(self, handler: Handler, request: Request[Any], ticket: int, correlation: int) -> list[Effect]:
+        conn = request.conn
+        try:
+            response = handler.handle(self.broker, request)
+        except ProtocolError as error:
+            return [Close(conn, str(error))]
+        if response is None:
+            return [Reply(conn, ticket, None)]
+        if type(response) is Wait:
+            answer = partial(_answer, conn, ticket, handler.api, request.version, correlation)
+            return [*self._waiting.admit(response, conn, answer)]
+        return [Reply(conn, ticket, _encode(handler.api, request.version, correlation, response))]
+
+    def _unserved(self, conn: int, ticket: int, key: int, version: int, correlation: int) -> Reply | Close:
+        if key == ApiKey.API_VERSIONS:
+            return Reply(conn, ticket, _encode(key, 0, correlation, downgrade()))
+        name = APIS[key].name if key in APIS else "an unknown API"
+        return Close(conn, f"{name} (key {key}) in version {version} is not served")
+
+    # ── the end of a step ────────────────────────────────────────────────────────────
+
+    def _end_of_step(self, now: Millis) -> list[Effect]:
+        """Show what has changed to those who wait; a change may bring about another."""
+        effects: list[Effect] = []
+        while self.broker.has_changed():
+            for partition in self.broker.take_touched(now):
+                effects += self._waiting.wake(partition)
+            effects += self.broker.take_effects()
+        return effects
+
+
+def _answer(
+    conn: int, ticket: int, key: int, version: int, correlation: int, respond: Callable[[], Any]
+) -> Reply | Close:
+    """The effect of an answer that had to wait; one that fails closes the connection, with the reason."""
+    try:
+        return Reply(conn, ticket, _encode(key, version, correlation, respond()))
+    except ProtocolError as error:
+        return Close(conn, str(error))
+
+
+def _encode(key: int, version: int, correlation: int, response: Any) -> list[Any]:
+    parts: list[Any] = [encode_response_header(key, version, correlation)]
+    encoder(APIS[key].response, version)(response, parts)
+    return parts

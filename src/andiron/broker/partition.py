@@ -1,0 +1,191 @@
+"""A hosted partition: where a log meets its replication role.
+
+Logs know nothing of leaders, and leaders nothing of files; this is the one place that
+knows both. A produced batch comes through `append`, top to bottom:
+
+    validate the header ─▶ bring it to the topic's codec ─▶ log.append ─▶ leader.appended ─▶ watermark
+
+and is acknowledged once `acknowledged` says so: at the watermark for acks=all, after the
+append for acks=1, and never before an fsync that flush.messages asks for.
+
+What cannot be asked of a partition raises the error its client should see:
+NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH, KAFKA_STORAGE_ERROR.
+
+Read next: log/partition_log.py below, handlers/produce.py and handlers/fetch.py above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from andiron.log.partition_log import Appended, PartitionLog, Slice
+from andiron.log.settings import LogSettings
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition
+from andiron.records.batch import Batch
+from andiron.records.builder import recompress
+from andiron.records.compression import CODECS
+from andiron.records.validate import check_keys, check_produced, check_timestamps
+from andiron.replication.commit_rule import CommitRule, isr_watermark
+from andiron.replication.leader import LeaderReplica
+
+PRODUCER = "producer"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an append did, and what its acknowledgement waits for."""
+
+    appended: Appended
+    end: Offset
+    to_disk: bool  # the acknowledgement waits for an fsync
+
+
+class Partition:
+    """One partition on this node, leading or following."""
+
+    __slots__ = ("_leader", "epoch", "failure", "log", "name", "retired", "topic_id")
+
+    def __init__(self, name: TopicPartition, topic_id: TopicId, log: PartitionLog) -> None:
+        self.name, self.topic_id, self.log = name, topic_id, log
+        self.epoch = LeaderEpoch(-1)
+        self.failure: str | None = None
+        self.retired = False
+        self._leader: LeaderReplica | None = None
+
+    def __repr__(self) -> str:
+        return f"Partition({self.name})"
+
+    # ── roles ────────────────────────────────────────────────────────────────────────
+
+    def lead(
+        self, me: NodeId, epoch: LeaderEpoch, replicas: frozenset[NodeId], isr: frozenset[NodeId], *,
+        watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark, durable: bool = False,
+    ) -> None:  # fmt: skip
+        """Become the leader for `epoch`."""
+        self.epoch = epoch
+        self._leader = LeaderReplica(
+            me, replicas, isr, rule=rule, durable=durable or self.log.settings.flush_messages == 1,
+            end=self.log.end, flushed_end=self.log.flushed_end,
+            watermark=min(max(watermark, self.log.start), self.log.end), lag_ms_max=lag_ms_max, now=now,
+        )  # fmt: skip
+        self._leader.confirmed(isr)
+
+    def leader(self) -> LeaderReplica:
+        """This partition's leader state, or the error of asking the wrong broker."""
+        if self.failure is not None:
+            raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.failure)
+        if self._leader is None:
+            raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"{self.name} is led by another broker")
+        return self._leader
+
+    def check_epoch(self, named: int) -> None:
+        """Refuse a request that names another leader epoch than ours; -1 names none."""
+        if named in (-1, self.epoch):
+            return
+        if named < self.epoch:
+            raise ErrorCode.FENCED_LEADER_EPOCH.error(f"{self.name} is at leader epoch {self.epoch}")
+        raise ErrorCode.UNKNOWN_LEADER_EPOCH.error(f"{self.name} is still at leader epoch {self.epoch}")
+
+    def fail(self, reason: str) -> None:
+        """The disk under this partition can no longer be trusted: refuse everything from now on."""
+        self.failure = reason
+
+    def retire(self) -> None:
+        """The partition is no longer hosted here: whoever still waits for it is told so."""
+        self._leader, self.retired = None, True
+
+    def close(self) -> None:
+        """Bring everything to the disk, for a start that trusts it."""
+        if self.failure is None:
+            self.log.close()
+
+    # ── writing ──────────────────────────────────────────────────────────────────────
+
+    def append(self, records: memoryview | None, acks: int, produce_version: int, now: Millis) -> Written:
+        """Take in one produced batch as the leader; `records` is stamped in place."""
+        leader, log = self.leader(), self.log
+        settings = log.settings
+        if acks == -1 and not leader.enough_in_sync(settings.min_insync_replicas):
+            raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
+        batch = self._checked(records, produce_version, now)
+        wanted = settings.compression_type
+        if wanted != PRODUCER and CODECS[wanted] != batch.codec:
+            batch = Batch(recompress(batch, CODECS[wanted], _level(settings, wanted)))
+        appended = log.append(batch, memoryview(batch.buf), self.epoch, now)
+        leader.appended(log.end)
+        return Written(appended, appended.end, log.end - log.flushed_end >= settings.flush_messages)
+
+    def _checked(self, records: memoryview | None, produce_version: int, now: Millis) -> Batch:
+        """The one batch that `records` are, if this topic takes it."""
+        settings = self.log.settings
+        batch = check_produced(records, settings.max_message_bytes, zstd=produce_version >= 7)
+        check_timestamps(
+            batch,
+            now,
+            append_time=settings.message_timestamp_type == "LogAppendTime",
+            before_max_ms=settings.message_timestamp_before_max_ms,
+            after_max_ms=settings.message_timestamp_after_max_ms,
+        )
+        if batch.is_transactional:
+            raise ErrorCode.INVALID_TXN_STATE.error("transactions are not served by this broker yet")
+        if "compact" in settings.cleanup_policy:
+            check_keys(batch)
+        return batch
+
+    def append_own(self, records: bytearray, now: Millis) -> Offset:
+        """Take in a batch that this node itself made (a coordinator's or the controller's); returns its end."""
+        leader = self.leader()
+        self.log.append(Batch(records), memoryview(records), self.epoch, now)
+        leader.appended(self.log.end)
+        return self.log.end
+
+    def note_flushed(self, end: Offset) -> None:
+        """The flush is done that began when the log ended at `end`."""
+        self.log.note_flushed(end)
+        if self._leader is not None:
+            self._leader.flushed(self.log.flushed_end)
+
+    @property
+    def needs_flush(self) -> bool:
+        """Whether something of a durable log is not on the disk: its watermark waits for that."""
+        return self._leader is not None and self._leader.durable and self.log.flushed_end < self.log.end
+
+    def acknowledged(self, written: Written, acks: int) -> bool:
+        """May the producer of this batch be told that it is safe, as safe as it asked for?"""
+        if self.failure is not None:
+            raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.failure)
+        if written.to_disk and self.log.flushed_end < written.end:
+            return False
+        return acks == 1 or self.leader().watermark >= written.end
+
+    def replace_settings(self, settings: LogSettings) -> None:
+        """The topic's configs have changed."""
+        self.log.replace_settings(settings)
+        if self._leader is not None:
+            self._leader.durable = settings.flush_messages == 1
+
+    # ── reading ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def watermark(self) -> Offset:
+        return self.log.start if self._leader is None else self._leader.watermark
+
+    def readable_end(self, read_committed: bool) -> Offset:
+        """Where a consumer's reading ends: the watermark, or the last stable offset."""
+        watermark = self.leader().watermark
+        return self.log.last_stable(watermark) if read_committed else watermark
+
+    def read(self, offset: Offset, max_bytes: int, upto: Offset, *, at_least_one: bool) -> Slice:
+        """Records from `offset` on, as a slice of a file."""
+        return self.log.read(offset, max_bytes, upto, at_least_one=at_least_one)
+
+    def end_of_epoch(self, epoch: LeaderEpoch) -> tuple[LeaderEpoch, Offset]:
+        """The last epoch up to `epoch` that wrote here, and where its records end; (-1, -1) if none did."""
+        return self.log.epochs.end_of(epoch, self.log.end)
+
+
+def _level(settings: LogSettings, codec: str) -> int | None:
+    """How hard a codec tries; snappy and none have no levels."""
+    level: int | None = getattr(settings, f"compression_{codec}_level", None)
+    return level

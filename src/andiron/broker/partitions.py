@@ -1,0 +1,113 @@
+"""The partitions hosted here, made and unmade as the committed metadata says.
+
+    committed records ─▶ image + delta ─▶ apply ─┬─ new for us      open or create its log, lead it
+                                                 ├─ changed         new leader epoch, new ISR
+                                                 ├─ new settings    hand them to its log
+                                                 └─ gone            stop serving it, rename its folder, remove it later
+
+The table is the only thing that opens logs, and `apply` the only way into it. At a start
+everything is new: the whole image is one delta, and each log is recovered as it is opened.
+
+A log that cannot be opened does not keep the node from starting: its partition is there and
+answers KAFKA_STORAGE_ERROR, and the reason is in the log.
+
+Read next: partition.py, then log_directories.py for where the folders lie.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+
+from andiron.broker.log_directories import LogDirectories
+from andiron.broker.node_settings import NodeSettings, topic_settings
+from andiron.broker.partition import Partition
+from andiron.controller.image import BROKER, TOPIC, Delta, Image, PartitionImage, TopicImage
+from andiron.log.settings import LogSettings
+from andiron.model.ids import Millis, NodeId, TopicPartition
+
+FOLLOWER_LAG_MS_MAX = 30_000
+
+log = logging.getLogger(__name__)
+
+
+class Partitions:
+    """Every partition of which this node holds a replica, by name."""
+
+    def __init__(self, settings: NodeSettings, directories: LogDirectories) -> None:
+        self._settings, self._directories = settings, directories
+        self._me = NodeId(settings.node_id)
+        self._hosted: dict[tuple[str, int], Partition] = {}
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self._hosted.values())
+
+    def __len__(self) -> int:
+        return len(self._hosted)
+
+    def get(self, name: tuple[str, int]) -> Partition | None:
+        """The partition of this name, if it is hosted here."""
+        return self._hosted.get(name)
+
+    # ── following the metadata ───────────────────────────────────────────────────────
+
+    def apply(self, delta: Delta, image: Image, now: Millis) -> list[Partition]:
+        """Bring the table to the image; returns the partitions that changed."""
+        touched: dict[Partition, None] = {}
+        for topic in delta.removed_topics:
+            for index in topic.partitions:
+                self._remove(TopicPartition(topic.name, index), now, touched)
+        for topic_id, index in delta.partitions:
+            hosting = image.topics_by_id[topic_id]
+            self._place(hosting, index, hosting.partitions[index], image, now, touched)
+        for partition in self._reconfigured(delta, image):
+            partition.replace_settings(self.settings_of(partition.name.topic, image))
+            touched[partition] = None
+        return list(touched)
+
+    def settings_of(self, topic: str, image: Image) -> LogSettings:
+        """The settings that hold for a topic here and now."""
+        dynamic, dynamic_default = image.configs_of(BROKER, str(self._me)), image.configs_of(BROKER, "")
+        return topic_settings(image.configs_of(TOPIC, topic), dynamic, dynamic_default, self._settings)
+
+    def _place(
+        self, topic: TopicImage, index: int, wanted: PartitionImage, image: Image, now: Millis,
+        touched: dict[Partition, None],
+    ) -> None:  # fmt: skip
+        name = TopicPartition(topic.name, index)
+        if self._me not in wanted.replicas:
+            self._remove(name, now, touched)
+            return
+        partition = self._hosted.get(name)
+        if partition is None:
+            partition = self._open(name, topic, image, now)
+            self._hosted[name] = partition
+        if wanted.leader == self._me and partition.epoch != wanted.leader_epoch:
+            self._lead(partition, wanted, now)
+        touched[partition] = None
+
+    def _open(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
+        settings = self.settings_of(name.topic, image)
+        return Partition(name, topic.id, self._directories.open_log(name, topic.id, settings, now))
+
+    def _lead(self, partition: Partition, wanted: PartitionImage, now: Millis) -> None:
+        partition.lead(
+            self._me, wanted.leader_epoch, frozenset(wanted.replicas), frozenset(wanted.isr),
+            watermark=self._directories.watermark_of(partition.name), now=now,
+            lag_ms_max=FOLLOWER_LAG_MS_MAX,
+        )  # fmt: skip
+
+    def _remove(self, name: TopicPartition, now: Millis, touched: dict[Partition, None]) -> None:
+        partition = self._hosted.pop(name, None)
+        if partition is not None:
+            partition.retire()
+            self._directories.give_up(partition.log, now)
+            touched[partition] = None
+
+    def _reconfigured(self, delta: Delta, image: Image) -> Iterable[Partition]:
+        """The partitions whose settings may have changed: a topic's, or all of them with the broker's."""
+        if any(kind == BROKER and name in ("", str(self._me)) for kind, name in delta.configs):
+            return list(self._hosted.values())
+        topics = [image.topics.get(name) for kind, name in delta.configs if kind == TOPIC]
+        named = [(topic.name, index) for topic in topics if topic for index in topic.partitions]
+        return [self._hosted[name] for name in named if name in self._hosted]

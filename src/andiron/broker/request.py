@@ -1,0 +1,21 @@
+"""One request as a handler sees it: the decoded body, and who asked, when and how."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+from andiron.model.ids import Millis
+
+Body = TypeVar("Body")
+
+
+class Request(Generic[Body]):
+    """A decoded request and its circumstances; made once for each, so slotted and plain."""
+
+    __slots__ = ("body", "client_id", "conn", "listener", "now", "version")
+
+    def __init__(
+        self, body: Body, version: int, client_id: str | None, conn: int, listener: str, now: Millis
+    ) -> None:
+        self.body, self.version, self.client_id = body, version, client_id
+        self.conn, self.listener, self.now = conn, listener, now

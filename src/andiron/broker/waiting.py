@@ -1,0 +1,132 @@
+"""The waiting room: replies that may leave once something has happened.
+
+A handler that cannot answer yet returns a Wait instead of a response. It names what to
+watch (partitions, mostly), what it waits for, and what to answer then or in the end.
+Kafka calls this the purgatory.
+
+    handler ── Wait ──▶ admit ──▶ [ waiting, by what is watched · by deadline · by connection ]
+                                     │ wake(key): something happened to it
+                                     │ expire(now): its time is up
+                                     │ forget(conn): nobody is there to be told
+                                     ▼
+                                   Reply
+
+A change wakes only those who watch what changed, once at the end of the step. The room
+never walks everyone: a thousand idle long polls cost nothing until their partition moves.
+
+Read next: node.py, which asks the room at the end of each step.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from andiron.model.effects import Close, Reply
+from andiron.model.ids import NEVER, Millis
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A response that is not ready: `then` gives it once `until` holds, `otherwise` at the deadline."""
+
+    watch: tuple[Hashable, ...]  # each once
+    until: Callable[[], bool]
+    deadline: Millis
+    then: Callable[[], Any]
+    otherwise: Callable[[], Any]
+
+    def and_then(self, turn: Callable[[Any], Any]) -> Wait:
+        """The same wait, for what `turn` makes of the response."""
+        return replace(self, then=lambda: turn(self.then()))
+
+
+# Makes the effect of a response: it calls what it is given to get one.
+Answer = Callable[[Callable[[], Any]], Reply | Close]
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    wait: Wait
+    conn: int
+    answer: Answer
+
+
+class WaitingRoom:
+    """All requests of a node that are waiting for something."""
+
+    def __init__(self) -> None:
+        self._watching: dict[Hashable, dict[int, _Waiter]] = {}
+        self._of_conn: dict[int, dict[int, _Waiter]] = {}
+        self._deadlines: list[tuple[Millis, int]] = []
+        self._waiters: dict[int, _Waiter] = {}
+        self._number = 0
+
+    def __len__(self) -> int:
+        return len(self._waiters)
+
+    def admit(self, wait: Wait, conn: int, answer: Answer) -> list[Reply | Close]:
+        """Let a request wait, or answer it at once if there is nothing left to wait for."""
+        if wait.until():
+            return [answer(wait.then)]
+        self._number += 1
+        number, waiter = self._number, _Waiter(wait, conn, answer)
+        self._waiters[number] = waiter
+        for key in wait.watch:
+            self._watching.setdefault(key, {})[number] = waiter
+        self._of_conn.setdefault(conn, {})[number] = waiter
+        if wait.deadline < NEVER:
+            heapq.heappush(self._deadlines, (wait.deadline, number))
+        return []
+
+    def watched(self, key: Hashable) -> bool:
+        """Does anyone wait for this? Cheap enough to ask before any work is done for them."""
+        return key in self._watching
+
+    def wake(self, key: Hashable) -> list[Reply | Close]:
+        """Something happened to `key`: answer whoever was waiting for just that."""
+        waiters = self._watching.get(key)
+        if not waiters:
+            return []
+        replies = []
+        for number, waiter in list(waiters.items()):
+            if waiter.wait.until():
+                self._leave(number)
+                replies.append(waiter.answer(waiter.wait.then))
+        return replies
+
+    def expire(self, now: Millis) -> list[Reply | Close]:
+        """Answer everyone whose time is up."""
+        replies = []
+        while self._deadlines and self._deadlines[0][0] <= now:
+            _, number = heapq.heappop(self._deadlines)
+            if waiter := self._waiters.get(number):
+                self._leave(number)
+                wait = waiter.wait
+                replies.append(waiter.answer(wait.then if wait.until() else wait.otherwise))
+        return replies
+
+    def forget(self, conn: int) -> None:
+        """The connection is gone: its requests wait for nothing any more."""
+        for number in list(self._of_conn.get(conn, ())):
+            self._leave(number)
+
+    def next_deadline(self) -> Millis:
+        """When `expire` has something to do, if nothing happens before."""
+        while self._deadlines and self._deadlines[0][1] not in self._waiters:
+            heapq.heappop(self._deadlines)
+        return self._deadlines[0][0] if self._deadlines else NEVER
+
+    def _leave(self, number: int) -> None:
+        waiter = self._waiters.pop(number)
+        for key in waiter.wait.watch:
+            watching = self._watching[key]
+            del watching[number]
+            if not watching:
+                del self._watching[key]
+        of_conn = self._of_conn[waiter.conn]
+        del of_conn[number]
+        if not of_conn:
+            del self._of_conn[waiter.conn]

@@ -1,0 +1,139 @@
+"""The leader's side of replication: who holds what, and what is committed.
+
+A leader hears of its followers only through their fetches: a fetch at offset N says "I
+hold everything below N". From these reports follow the in-sync replicas (ISR) and the
+high watermark, below which no record can be lost while one member of the ISR lives.
+
+    log start ·········· high watermark ·········· end
+              committed                 in flight
+
+A proposed ISR counts from the moment it is proposed, not from when the controller
+confirms it: the watermark waits for the union of both, so that whichever of the two the
+controller keeps, it holds every committed record.
+
+What the leader itself holds is its end, or, where a log promises more than the page
+cache (`durable`: the metadata log, and topics with flush.messages=1), what is on disk.
+
+Every append of every partition comes through `appended`, so the methods answer with a
+plain bool, "the watermark has moved", and a partition without followers costs two
+comparisons.
+
+Read next: commit_rule.py, then broker/partition.py, which owns one of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from andiron.model.ids import Millis, NodeId, Offset
+from andiron.replication.commit_rule import CommitRule
+
+
+@dataclass(slots=True)
+class Progress:
+    """What one follower has shown of itself."""
+
+    offset: Offset
+    caught_up_at: Millis
+    fetched_at: Millis
+    end_when_fetched: Offset
+
+
+class LeaderReplica:
+    """One partition's replicas, as its leader sees them for the span of one leader epoch."""
+
+    __slots__ = (
+        "_lag_ms_max", "_me", "_progress", "_rule", "durable", "end", "epoch_start", "flushed_end", "isr",
+        "proposed", "watermark",
+    )  # fmt: skip
+
+    def __init__(
+        self, me: NodeId, replicas: frozenset[NodeId], isr: frozenset[NodeId], *, rule: CommitRule,
+        durable: bool, end: Offset, flushed_end: Offset, watermark: Offset, lag_ms_max: int, now: Millis,
+    ) -> None:  # fmt: skip
+        assert me in isr <= replicas
+        self.isr = self.proposed = isr
+        self.end, self.flushed_end, self.watermark = end, flushed_end, watermark
+        self.epoch_start = end  # what earlier leaders wrote ends here
+        self.durable = durable
+        self._me, self._rule, self._lag_ms_max = me, rule, lag_ms_max
+        # A new leader gives the in-sync a full lag's grace; the rest must show themselves first.
+        self._progress = {
+            replica: Progress(
+                offset=Offset(0),
+                caught_up_at=now if replica in isr else Millis(now - lag_ms_max),
+                fetched_at=now,
+                end_when_fetched=end,
+            )
+            for replica in sorted(replicas - {me})
+        }
+
+    def appended(self, end: Offset) -> bool:
+        """The leader's own log now ends at `end`."""
+        assert end >= self.end, "a leader never truncates its own log"
+        self.end = end
+        return not self.durable and self._advance(end)
+
+    def flushed(self, end: Offset) -> bool:
+        """The leader's own log is on disk up to `end`."""
+        self.flushed_end = max(self.flushed_end, end)
+        return self.durable and self._advance(self.flushed_end)
+
+    def fetched(self, replica: NodeId, offset: Offset, now: Millis) -> bool:
+        """`replica` asked for records from `offset` on."""
+        seen = self._progress[replica]
+        if offset >= self.end:
+            seen.caught_up_at = now
+        elif offset >= seen.end_when_fetched:
+            # Under steady load a healthy follower never reaches a moving end; it has
+            # caught up once it reaches the end as of its previous fetch.
+            seen.caught_up_at = seen.fetched_at
+        seen.offset, seen.fetched_at, seen.end_when_fetched = offset, now, self.end
+        return self._advance(self.held)
+
+    def confirmed(self, isr: frozenset[NodeId]) -> bool:
+        """The controller has settled on `isr`."""
+        self.isr = self.proposed = isr
+        return self._advance(self.held)
+
+    def propose(self, now: Millis) -> frozenset[NodeId] | None:
+        """The ISR the controller should adopt, if it is not the one we have; one proposal at a time."""
+        if self.proposed != self.isr:
+            return None
+        wanted = frozenset({self._me}) | {
+            replica
+            for replica, seen in self._progress.items()
+            if now - seen.caught_up_at < self._lag_ms_max
+            and (replica in self.isr or seen.offset >= max(self.watermark, self.epoch_start))
+        }
+        if wanted == self.isr:
+            return None
+        self.proposed = wanted
+        return wanted
+
+    def next_deadline(self) -> Millis | None:
+        """When the slowest in-sync follower falls out, unless it fetches before."""
+        followers = [self._progress[r].caught_up_at for r in sorted(self.isr) if r != self._me]
+        if not followers or self.proposed != self.isr:
+            return None
+        return Millis(min(followers) + self._lag_ms_max)
+
+    def enough_in_sync(self, least: int) -> bool:
+        """May acks=all be taken on? min.insync.replicas asks for no more replicas than there are."""
+        return len(self.isr) >= min(least, len(self._progress) + 1)
+
+    @property
+    def held(self) -> Offset:
+        """The end of what the leader itself can vouch for."""
+        return self.flushed_end if self.durable else self.end
+
+    def _advance(self, held: Offset) -> bool:
+        committed = held if not self._progress else self._committed(held)
+        if committed <= self.watermark:
+            return False
+        self.watermark = committed
+        return True
+
+    def _committed(self, held: Offset) -> Offset:
+        members = (self.isr | self.proposed) - {self._me}
+        return self._rule([held, *(self._progress[m].offset for m in sorted(members))])

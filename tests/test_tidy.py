@@ -1,0 +1,121 @@
+"""The shape of the code, checked like its behaviour: layers, purity, docstrings, mirrors, the README's tree.
+
+Standard library only, so it runs wherever the tests run.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SRC = ROOT / "src" / "andiron"
+UNIT = ROOT / "tests" / "unit"
+
+# Lowest first. A package imports from its own row's packages (where MAY says so) and from lower rows.
+LAYERS = [
+    {"model"},
+    {"wire", "records"},
+    {"log", "replication", "quorum", "controller", "groups", "transactions"},
+    {"broker"},
+    {"edge", "sim", "client"},
+    {"cli", "console", "spark", "testing"},
+]
+RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}
+
+# Within a row, and across the products, only these arrows exist.
+SIDEWAYS = {("quorum", "replication"), ("cli", "testing")}
+# What looks allowed by rank and is not, with the modules that are the exception.
+FORBIDDEN = {
+    ("client", "broker"), ("client", "log"), ("client", "replication"), ("client", "quorum"),
+    ("client", "controller"), ("cli", "broker"), ("cli", "log"), ("cli", "edge"), ("cli", "sim"),
+    ("edge", "sim"), ("sim", "edge"), ("testing", "sim"),
+}  # fmt: skip
+EXCEPTIONS = {
+    "cli/up.py": {"edge", "broker"},  # starts a node
+    "cli/dump.py": {"log", "edge", "controller"},  # reads a stopped node's files
+    "cli/reference.py": {"log", "broker"},  # writes the reference pages from the tables
+    "cli/sim.py": {"sim"},
+}
+
+# Below the edges a module is a function of its arguments: no clock, dice, sockets or threads.
+IMPURE = {
+    "asyncio", "concurrent", "datetime", "io", "multiprocessing", "os", "pathlib", "random", "secrets",
+    "select", "selectors", "signal", "socket", "ssl", "subprocess", "threading", "time", "uuid",
+}  # fmt: skip
+PURE_UP_TO = RANK["broker"]
+
+LINES_MAX = 400
+# A module that is one table stays one module, however long the table is.
+TABLES = {"controller/records.py"}
+
+MODULES = sorted(p for p in SRC.rglob("*.py") if p.parent != SRC)
+IDS = [str(p.relative_to(SRC)) for p in MODULES]
+every_module = pytest.mark.parametrize("path", MODULES, ids=IDS)
+
+
+def package_of(path: Path) -> str:
+    return path.relative_to(SRC).parts[0]
+
+
+def imports(path: Path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@every_module
+def test_imports_point_down(path):
+    package, name = package_of(path), str(path.relative_to(SRC))
+    for imported in imports(path):
+        if not imported.startswith("andiron."):
+            continue
+        target = imported.split(".")[1]
+        assert RANK[target] <= RANK[package], f"{name} imports {imported}, which lies above it"
+        if target in EXCEPTIONS.get(name, ()):
+            continue
+        assert (package, target) not in FORBIDDEN, f"{name} may not import {imported}"
+        if RANK[target] == RANK[package] >= RANK["log"] and target != package:
+            assert (package, target) in SIDEWAYS, f"{name} imports its neighbour {imported}"
+
+
+@every_module
+def test_machines_are_pure(path):
+    if RANK[package_of(path)] <= PURE_UP_TO:
+        assert not {name.split(".")[0] for name in imports(path)} & IMPURE
+
+
+@every_module
+def test_every_module_says_what_it_is_for(path):
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@every_module
+def test_a_module_has_one_noun(path):
+    if str(path.relative_to(SRC)) not in TABLES:
+        assert len(path.read_text().splitlines()) <= LINES_MAX, "look for the second noun in it"
+
+
+def has_code(path: Path) -> bool:
+    return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.parse(path.read_text()).body)
+
+
+@every_module
+def test_every_module_has_a_test_of_its_name(path):
+    relative = path.relative_to(SRC)
+    if path.name in ("__init__.py", "__main__.py") or not has_code(path):
+        return
+    if relative.parts[:2] == ("wire", "messages"):
+        return  # all of them are held against an oracle: properties/test_wire_oracle.py
+    assert (UNIT / relative.parent / f"test_{path.name}").exists()
+
+
+def test_the_tree_in_the_readme_is_the_tree():
+    block = re.search(r"```text\n(src/andiron/.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert block, "README.md shows the layout"
+    told = {line.split()[0].strip("/") for line in block[1].splitlines()[1:] if line.strip()}
+    there = {p.name for p in SRC.iterdir() if p.is_dir() and any(p.glob("*.py"))}
+    assert told == there

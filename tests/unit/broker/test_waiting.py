@@ -1,0 +1,79 @@
+"""Who waits, who is woken, and who is told that it is too late."""
+
+from andiron.broker.waiting import Wait, WaitingRoom
+from andiron.model.ids import NEVER
+
+
+class Door:
+    """Something to wait for."""
+
+    open = False
+
+
+def waiting_for(door, *watch, deadline=100):
+    return Wait(watch, lambda: door.open, deadline, then=lambda: "in", otherwise=lambda: "late")
+
+
+def told(conn):
+    return lambda respond: (conn, respond())
+
+
+def test_what_is_ready_is_answered_at_once():
+    room, door = WaitingRoom(), Door()
+    door.open = True
+
+    assert room.admit(waiting_for(door, "a"), 1, told(1)) == [(1, "in")]
+    assert len(room) == 0
+
+
+def test_a_wake_answers_those_whose_time_has_come_and_only_once():
+    room, door = WaitingRoom(), Door()
+    assert room.admit(waiting_for(door, "a", "b"), 1, told(1)) == []
+
+    assert room.wake("a") == []
+    door.open = True
+    assert room.wake("b") == [(1, "in")]
+    assert room.wake("a") == []
+    assert room.expire(1_000) == []
+
+
+def test_others_are_not_woken():
+    room, door = WaitingRoom(), Door()
+    room.admit(waiting_for(door, "a"), 1, told(1))
+    door.open = True
+
+    assert room.wake("b") == []
+    assert room.watched("a")
+    assert not room.watched("b")
+
+
+def test_the_deadline_answers_with_what_there_is():
+    room, door = WaitingRoom(), Door()
+    room.admit(waiting_for(door, "a", deadline=50), 1, told(1))
+    room.admit(waiting_for(door, "a", deadline=40), 2, told(2))
+
+    assert room.next_deadline() == 40
+    assert room.expire(39) == []
+    assert room.expire(50) == [(2, "late"), (1, "late")]
+    assert room.next_deadline() == NEVER
+
+
+def test_a_wait_without_end_has_no_deadline():
+    room, door = WaitingRoom(), Door()
+    room.admit(waiting_for(door, "a", deadline=NEVER), 1, told(1))
+
+    assert room.next_deadline() == NEVER
+
+
+def test_a_connection_that_is_gone_is_forgotten_everywhere():
+    room, door = WaitingRoom(), Door()
+    room.admit(waiting_for(door, "a", "b", deadline=40), 1, told(1))
+    room.admit(waiting_for(door, "a", deadline=60), 2, told(2))
+
+    room.forget(1)
+    room.forget(7)
+    door.open = True
+
+    assert room.next_deadline() == 60
+    assert room.wake("a") == [(2, "in")]
+    assert len(room) == 0

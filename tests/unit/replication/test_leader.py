@@ -1,0 +1,96 @@
+"""What a leader counts as committed, and whom it counts as in sync."""
+
+from andiron.replication.commit_rule import isr_watermark
+from andiron.replication.leader import LeaderReplica
+
+LAG = 10_000
+
+
+def leading(replicas=(1, 2, 3), isr=None, end=10, durable=False, **given):
+    members = frozenset(replicas)
+    fields = {"flushed_end": end, "watermark": 0, "lag_ms_max": LAG, "now": 0, **given}
+    return LeaderReplica(
+        1, members, frozenset(isr or members), rule=isr_watermark, durable=durable, end=end, **fields
+    )
+
+
+def test_the_watermark_waits_for_the_slowest_in_sync_replica():
+    leader = leading(end=10)
+
+    assert not leader.fetched(2, 10, now=1)
+    assert leader.fetched(3, 7, now=2)
+    assert leader.watermark == 7
+
+
+def test_a_leader_alone_commits_what_it_appends():
+    leader = leading(replicas=[1], end=0)
+
+    assert leader.appended(5)
+    assert leader.watermark == 5
+
+
+def test_a_durable_leader_commits_only_what_is_on_disk():
+    leader = leading(replicas=[1], end=0, durable=True)
+
+    assert not leader.appended(5)
+    assert leader.watermark == 0
+    assert leader.flushed(4)
+    assert leader.watermark == 4
+
+
+def test_a_flush_that_says_less_than_the_last_one_takes_nothing_back():
+    leader = leading(replicas=[1], end=0, durable=True)
+    leader.appended(9)
+    leader.flushed(9)
+
+    assert not leader.flushed(3)
+    assert leader.watermark == 9
+
+
+def test_a_follower_that_stays_behind_is_proposed_out():
+    leader = leading(end=10)
+    leader.fetched(2, 10, now=LAG - 1)
+
+    assert leader.propose(now=LAG) == {1, 2}
+    assert leader.propose(now=LAG) is None, "one proposal at a time"
+
+
+def test_a_follower_under_steady_load_stays_in_sync_without_ever_reaching_the_end():
+    leader = leading(replicas=[1, 2], end=10)
+    for now in range(1_000, 30_000, 1_000):
+        leader.appended(leader.end + 5)
+        leader.fetched(2, leader.end - 5, now=now)
+
+    assert leader.propose(now=30_000) is None
+
+
+def test_a_follower_rejoining_counts_from_the_proposal_on():
+    leader = leading(isr=[1, 2], end=10, watermark=10)
+    leader.fetched(2, 10, now=1)
+    leader.fetched(3, 10, now=2)
+
+    assert leader.propose(now=2) == {1, 2, 3}
+    leader.appended(12)
+    assert not leader.fetched(2, 12, now=3), "3 is not confirmed yet, but already counts"
+    assert leader.fetched(3, 12, now=4)
+
+
+def test_a_follower_must_reach_this_epochs_start_before_it_may_rejoin():
+    leader = leading(isr=[1], end=10, watermark=4)
+    leader.fetched(3, 8, now=1)
+
+    assert leader.propose(now=1) is None
+
+
+def test_the_deadline_is_when_the_slowest_in_sync_follower_falls_out():
+    leader = leading(end=10)
+    leader.fetched(2, 10, now=500)
+
+    assert leader.next_deadline() == LAG
+    assert leading(replicas=[1]).next_deadline() is None
+
+
+def test_min_insync_replicas_asks_for_no_more_than_there_are():
+    assert leading(replicas=[1]).enough_in_sync(2)
+    assert not leading(isr=[1]).enough_in_sync(2)
+    assert leading(isr=[1, 2]).enough_in_sync(2)

@@ -1,0 +1,141 @@
+"""A node without an edge: requests go in as frames, fsyncs and jobs are done when the test says so."""
+
+from andiron.broker.node import Node
+from andiron.broker.node_settings import NodeSettings
+from andiron.model.effects import Close, Connected, Finished, Flush, Flushed, Received, Reply, Woken, Work
+from andiron.records.builder import build
+from andiron.records.record import Record
+from andiron.sim.disk import MemoryDisk
+from andiron.wire.apis import APIS
+from andiron.wire.codec import decode_message, encode_message
+from andiron.wire.header import decode_response_header, encode_request_header
+from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from andiron.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+
+PROPERTIES = {
+    "node.id": "1",
+    "process.roles": "broker,controller",
+    "controller.listener.names": "CONTROLLER",
+    "listeners": "PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093",
+    "log.dirs": "/data",
+}
+START = 1_700_000_000_000
+
+
+class Closed(Exception):
+    """The node hung up; the message is its reason."""
+
+
+class SmallNode:
+    """A node, its disk and its clock. Unless told to wait, fsyncs are done as soon as they are asked for."""
+
+    def __init__(self, disk=None, seed=1, now=START, **properties):
+        self.disk = disk or MemoryDisk()
+        self.properties = PROPERTIES | {name.replace("_", "."): value for name, value in properties.items()}
+        self.now, self.seed = now, seed
+        self.flushes, self.work, self.replies, self.closed = [], [], {}, {}
+        self.flush_at_once = True
+        self._ticket = 0
+        self._asked = {}
+        self.start()
+
+    def start(self):
+        self.node = Node(NodeSettings.load(self.properties), self.disk, self.seed)
+        self.carry_out(self.node.start(self.now))
+        assert self.node.ready
+        self.step(Connected(1, "PLAINTEXT", "127.0.0.1"))
+
+    def restart(self, clean=True):
+        if clean:
+            self.node.stop(self.now)
+        self.flushes, self.work, self.seed = [], [], self.seed + 1
+        self.start()
+
+    def step(self, event):
+        self.carry_out(self.node.step(event, self.now))
+
+    def carry_out(self, effects):
+        for effect in effects:
+            if isinstance(effect, Reply):
+                assert effect.ticket not in self.replies, "one reply a ticket"
+                self.replies[effect.ticket] = effect.parts
+            elif isinstance(effect, Close):
+                self.closed[effect.conn] = effect.reason
+            elif isinstance(effect, Flush):
+                self.flushes.append(effect)
+            elif isinstance(effect, Work):
+                self.work.append(effect)
+        if self.flush_at_once:
+            self.do_flushes()
+
+    def do_flushes(self, error=None):
+        while self.flushes:
+            flush = self.flushes.pop(0)
+            if error is None:
+                for file in flush.files:
+                    file.sync()
+            self.step(Flushed(flush.token, error))
+
+    def do_work(self):
+        while self.work:
+            work = self.work.pop(0)
+            self.step(Finished(work.token, work.job.run(self.disk)))
+
+    def advance(self, ms):
+        """Let time pass, waking the node whenever it wants to be woken."""
+        until = self.now + ms
+        while self.node.next_deadline() <= until:
+            self.now = max(self.now, self.node.next_deadline())
+            self.step(Woken())
+        self.now = until
+
+    def send(self, request, version=None, conn=1):
+        """Send a request; returns its ticket."""
+        api = next(a for a in APIS.values() if a.key == request.__api_key__)
+        version = api.versions[1] if version is None else version
+        self._ticket += 1
+        self._asked[self._ticket] = api, version
+        frame = encode_request_header(api.key, version, self._ticket, "test") + encode_message(
+            request, version
+        )
+        self.step(Received(conn, self._ticket, memoryview(bytearray(frame))))
+        return self._ticket
+
+    def answer(self, ticket):
+        """The response to a ticket; None if there is none yet (or none to come)."""
+        parts = self.replies.get(ticket)
+        if parts is None:
+            return None
+        api, version = self._asked[ticket]
+        frame = b"".join(bytes(part.read()) if hasattr(part, "read") else bytes(part) for part in parts)
+        correlation, position = decode_response_header(frame, 0, len(frame), api.key, version)
+        assert correlation == ticket
+        return decode_message(api.response, version, memoryview(frame)[position:])
+
+    def ask(self, request, version=None, conn=1):
+        """Send a request and return its response, which must come at once."""
+        ticket = self.send(request, version, conn)
+        if conn in self.closed:
+            raise Closed(self.closed.pop(conn))
+        assert ticket in self.replies, f"{request} waits"
+        return self.answer(ticket)
+
+    # ── things most tests do ─────────────────────────────────────────────────────────
+
+    def create(self, name, partitions=1, **configs):
+        wanted = [CreatableTopicConfig(key.replace("_", "."), str(value)) for key, value in configs.items()]
+        topic = CreatableTopic(name, partitions, 1, configs=wanted)
+        result = self.ask(CreateTopicsRequest([topic])).topics[0]
+        assert result.error_code == 0, result.error_message
+        return result
+
+    def produce_request(self, topic, values, partition=0, acks=-1, timeout_ms=1_000, **batch):
+        records = batch.pop("records", None)
+        if records is None:
+            records = build([Record(0, self.now, None, value) for value in values], **batch)
+        data = TopicProduceData(topic, partition_data=[PartitionProduceData(partition, records)])
+        return ProduceRequest(acks=acks, timeout_ms=timeout_ms, topic_data=[data])
+
+    def produce(self, topic, *values, version=9, **how):
+        response = self.ask(self.produce_request(topic, values, **how), version)
+        return response and response.responses[0].partition_responses[0]
