@@ -1,0 +1,247 @@
+"""One client: its bytes in, its frames to the node, its replies out in the order of the requests.
+
+    socket ─▶ inbox ─▶ frame, ticket n ─▶ node ─▶ Reply(ticket n) ─▶ in turn? ─▶ outbox ─▶ socket
+                                                                     held until it is
+
+A turn of the loop gives a connection one receive, so many frames and one send, and then it
+is another's turn. Three things make it stop taking frames; the bytes then stay in the
+kernel, and the client feels it:
+
+    too many of its requests are unanswered     until some are
+    too much of its output is not sent          until it is
+    its socket takes no more output             until it does: only WRITE is asked for
+
+A connection is closed when its output is gone (`hang_up`) or at once (`drop`). Either way
+the node hears Disconnected exactly once, never inside one of its own steps.
+
+The law easy to break: `_stalled` says that whole frames may be left in the inbox, and then
+nothing may be received (inbox.py). Whoever clears the reason of a stall calls `_go_on`.
+
+Read next: host.py, which owns all of them.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from andiron.edge.carrier import SliceLost
+from andiron.edge.inbox import BadSize, Inbox
+from andiron.edge.loop import BROKEN, READ, WRITE
+from andiron.edge.outbox import Outbox
+from andiron.model.effects import Part, Received
+
+if TYPE_CHECKING:
+    from andiron.edge.host import Host
+
+UNANSWERED_MAX = 64  # requests; at half of it a stalled connection goes on
+BACKLOG_MAX = 1 << 20  # bytes of output
+FRAMES_MAX = 64  # in one turn
+
+_new_event = tuple.__new__  # makes a Received in half the time that calling the class takes
+
+
+class Connection:
+    """A socket, what came in on it, and what goes out."""
+
+    __slots__ = (
+        "_deaf",
+        "_events",
+        "_held",
+        "_host",
+        "_inbox",
+        "_issued",
+        "_leaving",
+        "_link",
+        "_outbox",
+        "_owed",
+        "_queued",
+        "_recv_into",
+        "_send_due",
+        "_stalled",
+        "active_at",
+        "address",
+        "fd",
+        "id",
+        "listener",
+    )
+
+    def __init__(self, host: Host, number: int, link: socket.socket, listener: str, address: str) -> None:
+        self._host, self._link = host, link
+        self.id, self.fd, self.listener, self.address = number, link.fileno(), listener, address
+        self._inbox = Inbox(host.settings.socket_request_max_bytes)
+        self._outbox = Outbox(link, host.carrier)
+        self._recv_into = link.recv_into
+        self._issued = 0  # the last ticket given to a request
+        self._owed = 1  # the ticket whose reply leaves next
+        self._held: dict[int, list[Part] | None] = {}  # replies that came before their turn
+        self._stalled = False
+        self._queued = False  # in the host's list of those who go on
+        self._send_due = False  # in the host's list of senders, or waiting for WRITE
+        self._deaf = False  # takes no more requests
+        self._leaving = ""  # why it is closed once its output is gone
+        self._events = READ
+        self.active_at = host.now
+
+    @property
+    def requests(self) -> int:
+        """How many it has sent."""
+        return self._issued
+
+    @property
+    def backlog(self) -> int:
+        """Bytes of output that are not sent."""
+        return self._outbox.backlog
+
+    def on_ready(self, events: int) -> None:
+        """The loop's callback."""
+        if events & READ and not self._stalled:
+            self._receive()
+        elif events & WRITE:
+            self._host.senders.append(self)
+        elif self._queued:
+            pass  # it goes on in this turn, and then finds out by itself
+        elif events & BROKEN:
+            self._host.connections.drop(self, "the connection broke", usual=True)
+        else:
+            self._listen_for(0)
+
+    def take_frames(self) -> None:
+        """Give the node the frames that are here, as far as this turn and the limits allow."""
+        self._queued = False
+        feed, outbox, next_frame = self._host.feed, self._outbox, self._inbox.next_frame
+        unanswered_max = 0 if self._events == WRITE else UNANSWERED_MAX
+        for _ in range(FRAMES_MAX):
+            if self._issued - self._owed + 1 >= unanswered_max or outbox.backlog > BACKLOG_MAX or self._deaf:
+                self._stalled = True
+                return
+            try:
+                frame = next_frame()
+            except BadSize as bad:
+                self.hang_up(str(bad))
+                return
+            if frame is None:
+                self._stalled = False
+                if not self._events:
+                    self._listen_for(READ)
+                return
+            self._issued = ticket = self._issued + 1
+            feed(_new_event(Received, (self.id, ticket, frame)))
+        self._stalled = True
+        self._go_on()
+
+    def reply(self, ticket: int, parts: list[Part] | None) -> None:
+        """Take the reply to one request; it leaves at the end of the turn in which its turn has come."""
+        if ticket != self._owed:
+            self._hold(ticket, parts)
+            return
+        self._owed = ticket + 1
+        if parts is not None:
+            self._post(parts)
+        if self._held:
+            self._release_held()
+        if self._stalled and self._issued - self._owed < UNANSWERED_MAX // 2:
+            self._go_on()
+
+    def flush(self) -> None:
+        """Send one piece of what is due; then see what that makes possible."""
+        if self.fd < 0:
+            return
+        outbox = self._outbox
+        backlog = outbox.backlog
+        if backlog:
+            try:
+                all_taken = outbox.send()
+            except (OSError, SliceLost) as error:
+                self._host.connections.drop(self, f"while sending: {error}", usual=isinstance(error, OSError))
+                return
+            if outbox.backlog < backlog:
+                self.active_at = self._host.now
+            if not all_taken:
+                if self._events != WRITE:
+                    self._listen_for(WRITE)
+                return
+            if outbox.backlog:
+                self._host.senders.append(self)
+                return
+        self._send_due = False
+        self._after_sending()
+
+    def hang_up(self, reason: str) -> None:
+        """Close when all that is in the outbox has been sent; what comes after this is not."""
+        if self._leaving:
+            return
+        self.mute()
+        self._leaving = reason
+        if not self._send_due:
+            self._send_due = True
+            self._host.senders.append(self)
+
+    def mute(self) -> None:
+        """Take no more requests."""
+        self._deaf = self._stalled = True
+        if self._events & READ:
+            self._listen_for(0)
+
+    def rest(self) -> None:
+        """Called now and then: give back memory that is not in use."""
+        self._inbox.rest()
+
+    def close(self) -> None:
+        """For the host, which then forgets it."""
+        self.fd = -1
+        self._deaf = True  # it may still be in one of the host's lists
+        self._link.close()
+
+    def _receive(self) -> None:
+        try:
+            count = self._inbox.receive(self._recv_into)
+        except BlockingIOError:
+            return
+        except (OSError, MemoryError) as error:
+            self._host.connections.drop(self, f"while receiving: {error}", usual=isinstance(error, OSError))
+            return
+        if not count:
+            self._host.connections.drop(self, "the client closed it", usual=True)
+            return
+        self.active_at = self._host.now
+        self.take_frames()
+
+    def _after_sending(self) -> None:
+        if self._leaving:
+            self._host.connections.drop(self, self._leaving)
+            return
+        if self._events == WRITE:
+            self._listen_for(0 if self._deaf else READ)
+        if self._stalled:
+            self._go_on()
+
+    def _post(self, parts: list[Part]) -> None:
+        if self._leaving:
+            return
+        self._outbox.add(parts)
+        if not self._send_due:
+            self._send_due = True
+            self._host.senders.append(self)
+
+    def _hold(self, ticket: int, parts: list[Part] | None) -> None:
+        assert self._owed < ticket <= self._issued, "a ticket is answered once, and after it was given"
+        assert ticket not in self._held, "a ticket is answered once"
+        self._held[ticket] = parts
+
+    def _release_held(self) -> None:
+        while self._owed in self._held:
+            parts = self._held.pop(self._owed)
+            self._owed += 1
+            if parts is not None:
+                self._post(parts)
+
+    def _go_on(self) -> None:
+        """Take frames again in the next turn; if a limit still holds, that stalls it again."""
+        if not self._queued and self._events != WRITE and not self._deaf:
+            self._queued = True
+            self._host.resuming.append(self)
+
+    def _listen_for(self, events: int) -> None:
+        self._events = events
+        self._host.loop.change(self.fd, events)

@@ -1,0 +1,157 @@
+"""Who is connected, and who may be.
+
+    accepted ─▶ admit ─┬─▶ a Connection with a number; the node hears Connected
+                       └─▶ too many from one address: closed
+    max.connections reached, or no descriptors left ─▶ listeners pause until there is room
+
+Every few seconds a sweep looks at each connection: who has been silent for longer than
+connections.max.idle.ms is closed, and who holds a buffer too large for what it sends gives
+it back. To a request this costs one store; there are no timers.
+
+Read next: host.py.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from typing import TYPE_CHECKING
+
+from andiron.edge.connection import Connection
+from andiron.edge.loop import READ
+from andiron.model.effects import Connected, Disconnected
+from andiron.model.ids import Millis
+
+if TYPE_CHECKING:
+    from andiron.edge.host import Host
+    from andiron.edge.listener import Listener
+
+SWEEP_MS_MAX = 5_000
+RETRY_MS = 1_000  # until accepting is tried again after it has failed
+
+log = logging.getLogger(__name__)
+
+
+class Connections:
+    """The table of them, and the listeners they come from."""
+
+    def __init__(self, host: Host, possible: int) -> None:
+        """`possible`: how many the process has descriptors for."""
+        self._host, self._possible = host, possible
+        self.by_number: dict[int, Connection] = {}
+        self._from_address: dict[str, int] = {}
+        self._listeners: list[Listener] = []
+        self._paused = False
+        self._requests_of_closed = 0
+        self.accepted = self.refused = 0
+        self.sweep_at = Millis(host.now + self._sweep_ms())
+
+    def __len__(self) -> int:
+        return len(self.by_number)
+
+    def open_doors(self, listeners: list[Listener]) -> None:
+        """Let clients in from now on."""
+        self._listeners = listeners
+        for listener in listeners:
+            listener.open(self._host.loop, self, self._host.settings)
+
+    def close_doors(self) -> None:
+        """Let nobody in any more, and hear nothing more from those who are."""
+        for listener in self._listeners:
+            listener.close()
+        self._listeners = []
+        for connection in self.by_number.values():
+            connection.mute()
+
+    def admit(self, link: socket.socket, listener: str, address: str) -> None:
+        """Take in a connection that was accepted, unless its address has enough of them."""
+        settings = self._host.settings
+        count = self._from_address.get(address, 0)
+        if count >= settings.max_connections_per_ip:
+            self.refused += 1
+            link.close()
+            log.info("refused a connection from %s: it has %d (max.connections.per.ip)", address, count)
+            return
+        self._from_address[address] = count + 1
+        self.accepted += 1
+        connection = Connection(self._host, self.accepted, link, listener, address)
+        self.by_number[connection.id] = connection
+        self._host.loop.watch(connection.fd, READ, connection.on_ready)
+        self._host.feed(Connected(connection.id, listener, address))
+        if self._is_full():
+            self._pause()
+
+    def cannot_accept(self, why: str) -> None:
+        """The system refuses another descriptor: wait for one that is given back, or a little."""
+        log.warning("cannot accept a connection: %s", why)
+        self._pause()
+        self.sweep_at = min(self.sweep_at, Millis(self._host.now + RETRY_MS))
+
+    def drop(self, connection: Connection, reason: str, *, usual: bool = False) -> None:
+        """Close a connection at once; what it still has to send is lost."""
+        if self.by_number.pop(connection.id, None) is None:
+            return
+        level = logging.DEBUG if usual else logging.INFO
+        log.log(level, "closed connection %d from %s: %s", connection.id, connection.address, reason)
+        self._host.loop.forget(connection.fd)
+        connection.close()
+        self._requests_of_closed += connection.requests
+        self._one_less_from(connection.address)
+        self._host.feed(Disconnected(connection.id))
+        if self._paused and not self._is_full():
+            self._resume()
+
+    def sweep(self) -> None:
+        """Close who is idle, shrink who rests, try to accept again. Called when `sweep_at` has come."""
+        now, idle_ms_max = self._host.now, self._host.settings.connections_max_idle_ms
+        for connection in list(self.by_number.values()):
+            if 0 <= idle_ms_max <= now - connection.active_at:
+                self.drop(connection, f"idle for {now - connection.active_at} ms", usual=True)
+            else:
+                connection.rest()
+        if self._paused and not self._is_full():
+            self._resume()
+        self.sweep_at = Millis(now + self._sweep_ms())
+
+    def close_all(self) -> None:
+        """Without telling the node, which has stopped."""
+        self._requests_of_closed = self.requests
+        for connection in self.by_number.values():
+            self._host.loop.forget(connection.fd)
+            connection.close()
+        self.by_number.clear()
+
+    @property
+    def backlog(self) -> int:
+        """Bytes of output that are not sent."""
+        return sum(connection.backlog for connection in self.by_number.values())
+
+    @property
+    def requests(self) -> int:
+        """Requests received since the start."""
+        return self._requests_of_closed + sum(each.requests for each in self.by_number.values())
+
+    def _is_full(self) -> bool:
+        return len(self.by_number) >= min(self._host.settings.max_connections, self._possible)
+
+    def _pause(self) -> None:
+        self._paused = True
+        for listener in self._listeners:
+            listener.pause()
+
+    def _resume(self) -> None:
+        self._paused = False
+        for listener in self._listeners:
+            listener.resume()
+
+    def _one_less_from(self, address: str) -> None:
+        count = self._from_address[address] - 1
+        if count:
+            self._from_address[address] = count
+        else:
+            del self._from_address[address]
+
+    def _sweep_ms(self) -> int:
+        """Often enough that nobody is idle for a quarter longer than allowed."""
+        idle_ms_max = self._host.settings.connections_max_idle_ms
+        return SWEEP_MS_MAX if idle_ms_max < 0 else max(1, min(SWEEP_MS_MAX, idle_ms_max // 4))

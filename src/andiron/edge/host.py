@@ -1,0 +1,211 @@
+"""The owner of a node: tells it what happens, does what it says, and sleeps in between.
+
+A turn, over and over:
+
+    poll       until something is ready, or the node's next deadline has come
+    now        the clock is read once: a turn happens at one time
+    receive    once from each that is ready; a frame is a node.step
+    go on      with connections that had more frames than fit in a turn
+    wake       the node, if its deadline has come
+    send       once to each that has output
+
+Completed flushes and jobs come in through the loop's wake-up, as one more thing that is
+ready. So a node's steps happen in one thread, one after the other.
+
+A step that raises is a bug: it costs the connection that caused it, puts a traceback in the
+log and counts as one of `failures`, and everyone else goes on.
+
+Read next: main.py, where one is made, and ended by a signal.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from andiron.edge.carrier import Carrier, Copying
+from andiron.edge.clock import Clock
+from andiron.edge.connection import Connection
+from andiron.edge.connections import Connections
+from andiron.edge.listener import Listener
+from andiron.edge.loop import Loop
+from andiron.model.effects import (
+    Close,
+    Connected,
+    Effect,
+    Event,
+    Flush,
+    Received,
+    Reconfigure,
+    Reply,
+    Woken,
+    Work,
+)
+from andiron.model.ids import NEVER, Millis
+
+if TYPE_CHECKING:
+    from andiron.broker.node import Node
+    from andiron.broker.settings import BrokerSettings
+    from andiron.edge.flusher import Flusher
+    from andiron.edge.worker import Worker
+
+GRACE_MS = 3_000  # for what is in flight when the host is told to stop
+CALM_MS = 1_000  # between wakings of a node that fails when woken
+
+_WOKEN = Woken()
+
+log = logging.getLogger(__name__)
+
+
+class Host:
+    """A node, its connections, and what is due for them."""
+
+    def __init__(
+        self,
+        node: Node,
+        settings: BrokerSettings,
+        loop: Loop,
+        flusher: Flusher,
+        worker: Worker,
+        *,
+        clock: Clock | None = None,
+        carrier: Carrier | None = None,
+        connections_possible: int = 1 << 31,
+    ) -> None:
+        self._node, self._flusher, self._worker, self._clock = node, flusher, worker, clock or Clock()
+        self._step = node.step
+        self.settings = settings  # replaced when the node says so
+        self.loop, self.carrier = loop, carrier or Copying()
+        self.now = self._clock.now()
+        self.connections = Connections(self, connections_possible)
+        self.senders: list[Connection] = []  # who has output to send at the end of the turn
+        self.resuming: list[Connection] = []  # who may have whole frames left
+        self.failures = 0
+        self._flushing = 0  # flushes under way
+        self._deadline = NEVER  # of the node, as it was before the poll
+        self._calm_until = Millis(0)
+        self._stop_wanted = False
+        loop.on_wake = self._collect
+
+    # ── life ─────────────────────────────────────────────────────────────────────────
+
+    def start(self, listeners: list[Listener]) -> None:
+        """Start the node, and let clients in when it is ready."""
+        self._carry_out(self._node.start(self.now))
+        while not self._node.ready and not self._stop_wanted:
+            self.turn()
+        if not self._stop_wanted:
+            self.connections.open_doors(listeners)
+
+    def run(self) -> None:
+        """Serve until told to stop; then finish what is in flight, and bring it all to the disk."""
+        while not self._stop_wanted:
+            self.turn()
+        log.info("stopping")
+        self._wind_down()
+
+    def stop(self) -> None:
+        """Make `run` come to its end. Safe in any thread and in a signal handler."""
+        self._stop_wanted = True
+        self.loop.wake()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._stop_wanted
+
+    def turn(self, until: Millis = NEVER) -> None:
+        """Wait for something to happen, at most `until` then; do what follows from it."""
+        ready = self.loop.poll(self._wait_s(until))
+        self.now = now = self._clock.now()
+        resuming, self.resuming = self.resuming, []
+        self.loop.dispatch(ready)
+        for connection in resuming:
+            connection.take_frames()
+        if self._deadline <= now:
+            self._wake_node()
+        if self.connections.sweep_at <= now:
+            self.connections.sweep()
+        if self.senders:
+            self._send()
+
+    def _wait_s(self, until: Millis) -> float:
+        self._deadline = max(self._node.next_deadline(), self._calm_until)
+        if self.senders or self.resuming:
+            return 0.0
+        wait_ms = min(self._deadline, self.connections.sweep_at, until) - self.now
+        return wait_ms / 1000 if wait_ms > 0 else 0.0
+
+    def _send(self) -> None:
+        senders, self.senders = self.senders, []
+        for connection in senders:
+            try:
+                connection.flush()
+            except Exception:
+                self.failures += 1
+                log.exception("a reply to connection %d cannot be sent", connection.id)
+                self.connections.drop(connection, "a reply cannot be sent")
+
+    def _wind_down(self) -> None:
+        self.connections.close_doors()
+        until = Millis(self.now + GRACE_MS)
+        while (self._flushing or self.connections.backlog) and self.now < until:
+            self.turn(until)
+        self._flusher.drain()
+        self._collect()
+        self._send()
+        self._worker.close()
+        if self._node.ready:
+            self._node.stop(self.now)
+        self.connections.close_all()
+
+    # ── the node ─────────────────────────────────────────────────────────────────────
+
+    def feed(self, event: Event) -> None:
+        """Tell the node, and do what it says."""
+        try:
+            effects = self._step(event, self.now)
+            if effects:
+                self._carry_out(effects)
+        except Exception:
+            self._failed(event)
+
+    def _carry_out(self, effects: list[Effect]) -> None:
+        connections = self.connections.by_number
+        for effect in effects:
+            if type(effect) is Reply:
+                connection = connections.get(effect[0])
+                if connection is not None:
+                    connection.reply(effect[1], effect[2])
+            elif type(effect) is Close:
+                connection = connections.get(effect.conn)
+                if connection is not None:
+                    connection.hang_up(effect.reason)
+            elif type(effect) is Flush:
+                self._flushing += 1
+                self._flusher.submit(effect.token, effect.files)
+            elif type(effect) is Work:
+                self._worker.submit(effect.token, effect.job)
+            elif type(effect) is Reconfigure:
+                self.settings = effect.settings
+
+    def _failed(self, event: Event) -> None:
+        self.failures += 1
+        log.exception("the node failed at %s", type(event).__name__)
+        if type(event) is Woken:
+            self._calm_until = Millis(self.now + CALM_MS)
+        elif isinstance(event, Received | Connected) and event.conn in self.connections.by_number:
+            self.connections.by_number[event.conn].hang_up(f"the node failed at {type(event).__name__}")
+
+    def _wake_node(self) -> None:
+        """Unless this turn has already brought about what the deadline was for."""
+        if self._node.next_deadline() <= self.now:
+            self.feed(_WOKEN)
+
+    def _collect(self) -> None:
+        """Tell the node what has been done off the loop."""
+        for flushed in self._flusher.completed():
+            self._flushing -= 1
+            self.feed(flushed)
+        for finished in self._worker.completed():
+            self.feed(finished)

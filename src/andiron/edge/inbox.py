@@ -1,0 +1,114 @@
+"""Frames out of a byte stream, received once and never copied again.
+
+    ┌ size │ frame ┐┌ size │ frame ┐┌ size │ fra…          free
+    └──────┴───────┘└──────┴───────┘└──────┴────┴────────────────────┘
+                                    start       end            capacity
+
+One buffer a connection, kept as long as the connection is busy: the kernel writes into
+it, the node reads its frames in place (and stamps offsets into them in place), and the
+log writes them to the file from there. Bytes move only when a frame that has begun would
+not fit behind its beginning.
+
+The buffer starts small, since thousands of connections send small frames, and grows with
+what has really arrived: a client that claims a frame of 100 MB and sends nothing gets no
+memory for it. It ends up just larger than the frame, so that in a stream of large frames
+little of the next one is received with one, and little has to move.
+
+Two laws easy to break. Buffers are replaced, never resized: views of them may be alive.
+And nothing may be received while a whole frame is still in here, for there may be no room
+left, and a receive into no room looks like the end of the stream.
+
+Read next: connection.py.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from andiron.model.errors import AndironError
+
+SMALL = 16 * 1024
+_SLACK = 4 * 1024  # beyond a large frame: room for the beginning of the next
+_GROWTH = 4  # times, at most, while a frame arrives
+
+_size_at = struct.Struct(">I").unpack_from  # a negative size reads as one beyond every limit
+
+
+class BadSize(AndironError):
+    """A frame's size is negative or more than socket.request.max.bytes."""
+
+
+class Inbox:
+    """What a connection has received and nobody has taken yet."""
+
+    __slots__ = ("_buffer", "_end", "_frame_bytes_max", "_largest", "_start", "_view")
+
+    def __init__(self, frame_bytes_max: int) -> None:
+        self._frame_bytes_max = frame_bytes_max
+        self._start = self._end = 0
+        self._largest = 0  # frame that was waited for since the last `rest`
+        self._take_buffer(SMALL)
+
+    @property
+    def capacity(self) -> int:
+        return len(self._buffer)
+
+    def receive(self, recv_into: Callable[[memoryview], int]) -> int:
+        """One receive into what is free; how many bytes came, 0 at the end of the stream."""
+        if self._start == self._end:
+            self._start = 0
+            self._end = count = recv_into(self._view)
+            return count
+        self._make_room()
+        count = recv_into(self._view[self._end :])
+        self._end += count
+        return count
+
+    def next_frame(self) -> memoryview | None:
+        """The next whole frame without its size, good until the next `receive`; None if there is none."""
+        start = self._start
+        body = start + 4
+        if body > self._end:
+            return None
+        size: int = _size_at(self._buffer, start)[0]
+        if size > self._frame_bytes_max:
+            raise BadSize(self._complaint(size))
+        stop = body + size
+        if stop > self._end:
+            return None
+        self._start = stop
+        return self._view[body:stop]
+
+    def rest(self) -> None:
+        """Give back a buffer much larger than what came lately. To be called every few seconds."""
+        wanted = max(SMALL, self._largest + _SLACK)
+        if self._start == self._end and wanted * 2 <= len(self._buffer):
+            self._start = self._end = 0
+            self._take_buffer(wanted)
+        self._largest = 0
+
+    def _make_room(self) -> None:
+        """Let the frame that has begun go on in one piece."""
+        start, held = self._start, self._end - self._start
+        needed = 4 + _size_at(self._buffer, start)[0] if held >= 4 else 4
+        self._largest = max(self._largest, needed)
+        capacity = len(self._buffer)
+        if start + needed <= capacity:
+            return
+        old = self._view[start : self._end]
+        if held == capacity:
+            self._take_buffer(min(needed + _SLACK, capacity * _GROWTH))
+        elif start == 0:
+            return
+        self._view[:held] = old
+        self._start, self._end = 0, held
+
+    def _take_buffer(self, capacity: int) -> None:
+        self._buffer = bytearray(capacity)
+        self._view = memoryview(self._buffer)
+
+    def _complaint(self, size: int) -> str:
+        if size >= 1 << 31:
+            return f"the size of a request is negative ({size - (1 << 32)})"
+        return f"a request of {size} bytes is larger than socket.request.max.bytes ({self._frame_bytes_max})"

@@ -1,0 +1,176 @@
+"""From settings to a running node, and from a signal to a clean end.
+
+    settings ─▶ addresses taken ─▶ directories locked ─▶ node, host ─▶ ready ─▶ serve ─▶ 0
+                  └──────────────────┴─ what stands in the way is one line on stderr, and 1
+
+What can go wrong goes wrong before the logs are opened, as far as possible: a port in use
+or a directory that another process has must not cost a recovery.
+
+SIGTERM or SIGINT ends it with everything flushed; a second one ends it at once, as a crash
+would, which the log is made to survive.
+
+Read next: host.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import logging
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from types import FrameType
+from typing import NamedTuple
+
+from andiron.broker.node import Node
+from andiron.broker.node_settings import NodeSettings
+from andiron.edge.carrier import Copying, Sendfile
+from andiron.edge.disk import PosixDisk
+from andiron.edge.flusher import Flusher
+from andiron.edge.host import Host
+from andiron.edge.listener import Listener
+from andiron.edge.loop import Loop
+from andiron.edge.worker import Worker
+from andiron.model.errors import AndironError
+
+LOG_FORMAT = "%(asctime)s %(levelname).1s %(name)s: %(message)s"
+SPARE_DESCRIPTORS = 64  # for what is neither a log's file nor a connection
+
+log = logging.getLogger(__name__)
+
+
+class CannotStart(AndironError):
+    """Something stands in the way that only the operator can remove."""
+
+
+class Assembly(NamedTuple):
+    """A host that is ready to be started, with all it stands on."""
+
+    host: Host
+    listeners: list[Listener]
+    disk: PosixDisk
+    settings: NodeSettings  # with the ports that were really taken
+
+    def start(self) -> None:
+        """Open the logs, then the doors."""
+        self.host.start(self.listeners)
+
+    def close(self) -> None:
+        """After the end of `host.run`, or instead of it."""
+        for listener in self.listeners:
+            listener.close()
+        self.disk.close_all()
+        self.host.loop.close()
+
+
+def run(
+    settings: NodeSettings,
+    *,
+    announce: Callable[[NodeSettings], None] = lambda settings: None,
+    sendfile: bool = False,
+) -> int:
+    """Run a node until a signal ends it; the exit code. `announce` is called when it serves."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=LOG_FORMAT)
+    for notice in settings.notices:
+        log.warning("%s", notice)
+    try:
+        assembly = _started(settings, sendfile)
+    except (AndironError, OSError) as error:
+        print(f"andiron: {error}", file=sys.stderr)
+        return 1
+    with contextlib.closing(assembly):
+        if not assembly.host.is_stopping:
+            announce(assembly.settings)
+        assembly.host.run()
+        signal.set_wakeup_fd(-1)  # its number may soon be another file's
+    return 0
+
+
+def _started(settings: NodeSettings, sendfile: bool) -> Assembly:
+    """What is made here stays, so the collector need not look through it, not now and not later."""
+    gc.disable()
+    try:
+        assembly = assemble(settings, sendfile=sendfile)
+        try:
+            end_on_signals(assembly.host)
+            assembly.start()
+        except BaseException:
+            assembly.close()
+            raise
+        gc.freeze()
+        return assembly
+    finally:
+        gc.enable()
+
+
+def assemble(settings: NodeSettings, *, sendfile: bool = False) -> Assembly:
+    """Take the addresses and the directories, and put a node between them."""
+    descriptors = _raise_descriptor_limit()
+    with contextlib.ExitStack() as undo:
+        listeners = [undo.enter_context(contextlib.closing(Listener(*each))) for each in settings.listeners]
+        settings = _with_real_ports(settings, listeners)
+        disk = PosixDisk(descriptors // 2)
+        undo.callback(disk.close_all)
+        _take_directories(settings, disk)
+        node = Node(settings, disk, seed=int.from_bytes(os.urandom(8), "big"))
+        undo.pop_all()
+    loop = Loop()
+    host = Host(
+        node,
+        settings.broker,
+        loop,
+        Flusher(loop.wake),
+        Worker(loop.wake),
+        carrier=Sendfile() if sendfile else Copying(),
+        connections_possible=max(1, descriptors // 2 - SPARE_DESCRIPTORS),
+    )
+    return Assembly(host, listeners, disk, settings)
+
+
+def _with_real_ports(settings: NodeSettings, bound: list[Listener]) -> NodeSettings:
+    """Port 0 is any free one; clients are to be told which."""
+    ports = {listener.name: listener.port for listener in bound}
+    return replace(
+        settings,
+        listeners=[each._replace(port=ports[each.name]) for each in settings.listeners],
+        advertised=[each._replace(port=each.port or ports[each.name]) for each in settings.advertised],
+    )
+
+
+def _take_directories(settings: NodeSettings, disk: PosixDisk) -> None:
+    for directory in dict.fromkeys([*settings.log_dirs, settings.metadata_log_dir]):
+        try:
+            disk.make_directory(directory)
+            disk.lock(directory)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise CannotStart(f"cannot use the data directory {directory}: {reason}") from error
+
+
+def _raise_descriptor_limit() -> int:
+    """As many files and connections as the system lets us have; how many that is."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+        except (OSError, ValueError):
+            log.info("the limit of open files stays at %d", soft)
+    return 1 << 20 if soft == resource.RLIM_INFINITY else soft
+
+
+def end_on_signals(host: Host) -> None:
+    """The first signal ends the host in order, the second one ends the process."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        if host.is_stopping:
+            os._exit(128 + number)
+        host.stop()
+
+    signal.set_wakeup_fd(host.loop.wake_fd, warn_on_full_buffer=False)
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)

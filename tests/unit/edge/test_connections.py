@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+from andiron.edge.connections import SWEEP_MS_MAX
+from andiron.model.effects import Connected, Disconnected
+from edge.playground import HandClock, Playground
+
+
+def test_a_connection_is_announced_with_its_listener_and_address():
+    with Playground() as play:
+        play.connect()
+        play.connect()
+        assert play.node.events == [
+            Connected(1, "PLAINTEXT", "127.0.0.1"),
+            Connected(2, "PLAINTEXT", "127.0.0.1"),
+        ]
+
+
+def test_a_connection_idle_for_too_long_is_closed():
+    clock = HandClock()
+    with Playground(clock=clock, connections_max_idle_ms=60_000) as play:
+        client = play.connect()
+        clock.time += 59_999
+        play.turn(2)
+        assert len(play.host.connections) == 1
+
+        clock.time += SWEEP_MS_MAX
+        play.turn(2)
+        assert len(play.host.connections) == 0
+        assert client.is_hung_up()
+        assert play.node.events[-1] == Disconnected(1)
+
+
+def test_a_connection_in_use_is_not_idle():
+    clock = HandClock()
+    with Playground(clock=clock, connections_max_idle_ms=60_000) as play:
+        client = play.connect()
+        for _ in range(5):
+            clock.time += 50_000
+            client.send(b"echo:alive")
+            assert client.receive() == b"alive"
+
+
+def test_a_slow_reader_who_goes_on_reading_is_not_idle():
+    clock = HandClock()
+    with Playground(clock=clock, connections_max_idle_ms=60_000) as play:
+        client = play.connect(receive_buffer=100_000)
+        client.send(b"size:%d" % (8 << 20))
+        missing = (8 << 20) + 4
+        while missing:
+            clock.time += 5_000  # a turn sends 256 KB at most, so this takes far longer than a minute
+            play.turn()
+            piece = client.take()
+            assert piece != b"", "it was taken for idle"
+            missing -= len(piece or b"")
+
+
+def test_a_reader_who_stops_reading_becomes_idle():
+    clock = HandClock()
+    with Playground(clock=clock, connections_max_idle_ms=60_000) as play:
+        client = play.connect(receive_buffer=4096)
+        client.send(b"size:%d" % (8 << 20))
+        play.turn(40)
+        clock.time += 70_000
+        play.turn(2)
+        assert len(play.host.connections) == 0
+
+
+def test_without_a_limit_nobody_is_idle():
+    clock = HandClock()
+    with Playground(clock=clock, connections_max_idle_ms=-1) as play:
+        play.connect()
+        clock.time += 10**9
+        play.turn(2)
+        assert len(play.host.connections) == 1
+
+
+def test_too_many_connections_from_one_address_are_closed():
+    with Playground(max_connections_per_ip=2) as play:
+        first, second, third = play.connect(), play.connect(), play.connect()
+        assert third.is_hung_up()
+        assert play.host.connections.refused == 1
+
+        first.close()
+        play.turn_until(lambda: len(play.host.connections) == 1)
+        fourth = play.connect()
+        for client in (second, fourth):
+            client.send(b"echo:in")
+            assert client.receive() == b"in"
+
+
+def test_beyond_max_connections_one_waits_for_another_to_leave():
+    with Playground(max_connections=2) as play:
+        first = play.connect()
+        play.connect()
+        waiting = play.knock()
+        waiting.send(b"echo:at last")
+        play.turn(3)
+        assert waiting.take() is None
+        assert play.loop.poll(0) == [], "one who waits does not keep the loop awake"
+
+        first.close()
+        assert waiting.receive() == b"at last"
+        assert play.host.connections.accepted == 3
+
+
+def test_a_limit_raised_at_run_time_lets_those_who_wait_in():
+    clock = HandClock()
+    with Playground(clock=clock, max_connections=1) as play:
+        play.connect()
+        waiting = play.knock()
+        waiting.send(b"echo:at last")
+        play.turn(2)
+        play.change(max_connections=5)
+        clock.time += SWEEP_MS_MAX
+        assert waiting.receive() == b"at last"
+
+
+def test_no_more_are_let_in_than_there_are_descriptors_for():
+    with Playground(connections_possible=1) as play:
+        play.connect()
+        play.knock()
+        play.turn(3)
+        assert play.host.connections.accepted == 1
+
+
+def test_requests_are_counted_beyond_the_life_of_their_connection():
+    with Playground() as play:
+        first, second = play.connect(), play.connect()
+        first.send(b"echo:1", b"echo:2")
+        second.send(b"echo:3")
+        assert [first.receive(), first.receive(), second.receive()] == [b"1", b"2", b"3"]
+        first.close()
+        play.turn_until(lambda: len(play.host.connections) == 1)
+        assert play.host.connections.requests == 3
+
+
+def test_memory_taken_by_a_large_request_is_given_back():
+    clock = HandClock()
+    with Playground(clock=clock) as play:
+        client = play.connect()
+        client.send(b"echo:" + bytes(2_000_000))
+        assert len(client.receive()) == 2_000_000
+        inbox = play.host.connections.by_number[1]._inbox
+        assert inbox.capacity > 2_000_000
+        for _ in range(2):
+            clock.time += SWEEP_MS_MAX
+            play.turn(2)
+        assert inbox.capacity < 100_000
