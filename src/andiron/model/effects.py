@@ -1,7 +1,7 @@
 """What crosses between a node and its edge: events in, effects out.
 
     edge ── Connected, Received, Flushed, Finished, Woken ──▶ node.step(event, now)
-    edge ◀── Reply, Close, Flush, Work ─────────────────────── [effects]
+    edge ◀── Reply, Close, Flush, Work, Reconfigure ────────── [effects]
 
 These are the only doors. Both edges, the real one (edge/host.py) and the simulated
 one (sim/world.py), carry out the same effects for the same node, so what holds in
@@ -113,4 +113,10 @@ class Work(NamedTuple):
     job: Job
 
 
-Effect = Reply | Close | Flush | Work
+class Reconfigure(NamedTuple):
+    """The broker's settings were changed while it runs: those that are the edge's hold from now on."""
+
+    settings: Any
+
+
+Effect = Reply | Close | Flush | Work | Reconfigure

@@ -96,6 +96,11 @@ class LeaderReplica:
         self.isr = self.proposed = isr
         return self._advance(self.held)
 
+    def require_disk(self, durable: bool) -> bool:
+        """Whether what the leader itself holds counts as soon as it is written, or on its disk only."""
+        self.durable = durable
+        return self._advance(self.held)
+
     def propose(self, now: Millis) -> frozenset[NodeId] | None:
         """The ISR the controller should adopt, if it is not the one we have; one proposal at a time."""
         if self.proposed != self.isr:

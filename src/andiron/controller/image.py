@@ -1,0 +1,269 @@
+"""The metadata of the cluster, as replayed from its log.
+
+A node has two of these: the controller's, which is ahead (as appended), and the broker's,
+which is what clients are told (as committed). Both come about by `replay` alone, so the
+same records give the same image, on every node and after every restart.
+
+    image.replay(record, offset) ··· image.replay(record, offset)
+    image.take_delta()  ──▶  what these have changed
+
+Whoever follows an image (broker/partitions.py) looks at what is new and never at
+everything. The controller follows nobody: its image notes no changes.
+
+Values are immutable and replaced, so a partition once taken out of an image stays what it
+was. Read next: controller.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from andiron.controller.records import (
+    BrokerRegistrationChangeRecord,
+    ConfigRecord,
+    FeatureLevelRecord,
+    MetadataRecord,
+    NoOpRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RegisterBrokerRecord,
+    RegisterControllerRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+    UnregisterBrokerRecord,
+)
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId
+
+TOPIC, BROKER = 2, 4  # the resource types that have settings
+NO_LEADER = NodeId(-1)
+SAME_LEADER = -2  # in a PartitionChangeRecord
+
+ConfigKey = tuple[int, str]  # resource type, resource name
+_NOTHING: Mapping[str, str] = {}
+
+
+class PartitionImage(NamedTuple):
+    """One partition: who holds it, who is in sync, who leads."""
+
+    replicas: tuple[NodeId, ...]
+    isr: tuple[NodeId, ...]
+    leader: NodeId  # -1: none
+    leader_epoch: LeaderEpoch
+    partition_epoch: int
+    directories: tuple[bytes, ...] = ()  # of each replica, in the order of `replicas`
+
+
+@dataclass(slots=True)
+class TopicImage:
+    """One topic and its partitions, by number."""
+
+    name: str
+    id: TopicId
+    partitions: dict[int, PartitionImage] = field(default_factory=dict)
+
+
+class BrokerImage(NamedTuple):
+    """One registered broker."""
+
+    id: NodeId
+    epoch: int  # a new one with each registration
+    incarnation: bytes
+    endpoints: Mapping[str, tuple[str, int]]  # listener name → host, port
+    rack: str | None
+    fenced: bool
+    stopping: bool = False
+    log_dirs: tuple[bytes, ...] = ()
+
+    @property
+    def live(self) -> bool:
+        """Whether it may lead partitions and be in sync."""
+        return not (self.fenced or self.stopping)
+
+    def endpoint(self, listener: str) -> tuple[str, int]:
+        """Where a client of `listener` finds this broker; its first address if it has none of that name."""
+        return self.endpoints.get(listener) or next(iter(self.endpoints.values()), ("", -1))
+
+
+@dataclass(slots=True)
+class Delta:
+    """What some records have changed, in the order in which they did.
+
+    A topic that came and went within them is among the removed all the same: its files may be there from an
+    earlier run that ended before it could remove them.
+    """
+
+    partitions: dict[tuple[TopicId, int], None] = field(default_factory=dict)  # new or changed
+    removed_topics: list[TopicImage] = field(default_factory=list)
+    configs: dict[ConfigKey, None] = field(default_factory=dict)
+    brokers: dict[NodeId, None] = field(default_factory=dict)
+
+
+class Image:
+    """The cluster at one point of its metadata log."""
+
+    def __init__(self, *, noting: bool = True) -> None:
+        self.topics: dict[str, TopicImage] = {}
+        self.topics_by_id: dict[bytes, TopicImage] = {}
+        self.brokers: dict[NodeId, BrokerImage] = {}
+        self.configs: dict[ConfigKey, dict[str, str]] = {}
+        self.features: dict[str, int] = {}
+        self.next_producer_id = 0
+        self.next_offset = Offset(0)  # all records below it have been replayed
+        self._noting = noting
+        self._delta = Delta()
+        self._replay: dict[type, Callable[[Any], None]] = {
+            TopicRecord: self._topic,
+            PartitionRecord: self._partition,
+            PartitionChangeRecord: self._partition_change,
+            RemoveTopicRecord: self._remove_topic,
+            ConfigRecord: self._config,
+            RegisterBrokerRecord: self._register_broker,
+            UnregisterBrokerRecord: self._unregister_broker,
+            BrokerRegistrationChangeRecord: self._registration_change,
+            FeatureLevelRecord: self._feature_level,
+            ProducerIdsRecord: self._producer_ids,
+            NoOpRecord: _pass_by,
+            RegisterControllerRecord: _pass_by,
+        }
+
+    # ── asking ───────────────────────────────────────────────────────────────────────
+
+    def configs_of(self, kind: int, name: str) -> Mapping[str, str]:
+        """The settings that a resource has of its own."""
+        return self.configs.get((kind, name), _NOTHING)
+
+    def is_live(self, broker: int) -> bool:
+        found = self.brokers.get(NodeId(broker))
+        return found is not None and found.live
+
+    def offline_replicas(self, partition: PartitionImage) -> list[int]:
+        """The replicas of a partition that stand on no live broker."""
+        brokers = self.brokers
+        return [r for r in partition.replicas if r not in brokers or brokers[r].fenced]
+
+    def take_delta(self) -> Delta:
+        """What has changed since this was last asked."""
+        assert self._noting, "this image notes no changes"
+        delta, self._delta = self._delta, Delta()
+        return delta
+
+    # ── replaying ────────────────────────────────────────────────────────────────────
+
+    def replay(self, record: MetadataRecord, offset: Offset) -> None:
+        """Take in the record at `offset`."""
+        method = self._replay.get(type(record))
+        if method is None:
+            # Whatever it says (who may do what, say), to go on as if it did not would be to break it.
+            raise ErrorCode.UNSUPPORTED_VERSION.error(
+                f"{type(record).__name__} in the metadata log at {offset}"
+            )
+        method(record)
+        self.next_offset = Offset(offset + 1)
+
+    def _topic(self, record: TopicRecord) -> None:
+        topic = TopicImage(record.name, TopicId(record.topic_id))
+        self.topics[topic.name] = self.topics_by_id[topic.id] = topic
+
+    def _partition(self, record: PartitionRecord) -> None:
+        partition = PartitionImage(
+            tuple(map(NodeId, record.replicas)),
+            tuple(map(NodeId, record.isr)),
+            NodeId(record.leader),
+            LeaderEpoch(record.leader_epoch),
+            record.partition_epoch,
+            tuple(record.directories),
+        )
+        self._put(record.topic_id, record.partition_id, partition)
+
+    def _partition_change(self, record: PartitionChangeRecord) -> None:
+        old = self.topics_by_id[record.topic_id].partitions[record.partition_id]
+        leader, leader_epoch = old.leader, old.leader_epoch
+        if record.leader != SAME_LEADER:
+            leader, leader_epoch = NodeId(record.leader), LeaderEpoch(leader_epoch + 1)
+        partition = PartitionImage(
+            old.replicas if record.replicas is None else tuple(map(NodeId, record.replicas)),
+            old.isr if record.isr is None else tuple(map(NodeId, record.isr)),
+            leader,
+            leader_epoch,
+            old.partition_epoch + 1,
+            old.directories if record.directories is None else tuple(record.directories),
+        )
+        self._put(record.topic_id, record.partition_id, partition)
+
+    def _put(self, topic_id: bytes, index: int, partition: PartitionImage) -> None:
+        topic = self.topics_by_id[topic_id]
+        topic.partitions[index] = partition
+        if self._noting:
+            self._delta.partitions[topic.id, index] = None
+
+    def _remove_topic(self, record: RemoveTopicRecord) -> None:
+        topic = self.topics_by_id.pop(record.topic_id)
+        del self.topics[topic.name]
+        self.configs.pop((TOPIC, topic.name), None)
+        if self._noting:
+            for index in topic.partitions:
+                self._delta.partitions.pop((topic.id, index), None)
+            self._delta.configs.pop((TOPIC, topic.name), None)
+            self._delta.removed_topics.append(topic)
+
+    def _config(self, record: ConfigRecord) -> None:
+        key = (record.resource_type, record.resource_name)
+        configs = self.configs.setdefault(key, {})
+        if record.value is None:
+            configs.pop(record.name, None)
+        else:
+            configs[record.name] = record.value
+        if not configs:
+            del self.configs[key]
+        if self._noting:
+            self._delta.configs[key] = None
+
+    def _register_broker(self, record: RegisterBrokerRecord) -> None:
+        broker = BrokerImage(
+            NodeId(record.broker_id),
+            record.broker_epoch,
+            record.incarnation_id,
+            {each.name: (each.host, each.port) for each in record.end_points},
+            record.rack,
+            record.fenced,
+            record.in_controlled_shutdown,
+            tuple(record.log_dirs),
+        )
+        self._put_broker(broker.id, broker)
+
+    def _unregister_broker(self, record: UnregisterBrokerRecord) -> None:
+        self._put_broker(NodeId(record.broker_id), None)
+
+    def _registration_change(self, record: BrokerRegistrationChangeRecord) -> None:
+        old = self.brokers[NodeId(record.broker_id)]
+        broker = old._replace(
+            fenced=record.fenced > 0 if record.fenced else old.fenced,
+            stopping=old.stopping or record.in_controlled_shutdown > 0,
+            log_dirs=tuple(record.log_dirs) or old.log_dirs,
+        )
+        self._put_broker(broker.id, broker)
+
+    def _put_broker(self, id: NodeId, broker: BrokerImage | None) -> None:
+        if broker is None:
+            self.brokers.pop(id, None)
+        else:
+            self.brokers[id] = broker
+        if self._noting:
+            self._delta.brokers[id] = None
+
+    def _feature_level(self, record: FeatureLevelRecord) -> None:
+        if record.feature_level:
+            self.features[record.name] = record.feature_level
+        else:
+            self.features.pop(record.name, None)
+
+    def _producer_ids(self, record: ProducerIdsRecord) -> None:
+        self.next_producer_id = record.next_producer_id
+
+
+def _pass_by(_: MetadataRecord) -> None:
+    """A record that says nothing about what is kept here."""

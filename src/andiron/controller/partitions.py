@@ -1,0 +1,158 @@
+"""Partitions: the first state of new ones, more of them for a topic, and who leads.
+
+The first live replica in sync leads. A partition none of whose in-sync replicas is live has no leader until
+one of them is back: whatever is committed is on them, and on nobody else for sure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from andiron.controller.image import NO_LEADER, Image, PartitionImage, TopicImage
+from andiron.controller.placement import place
+from andiron.controller.records import MetadataRecord, PartitionChangeRecord, PartitionRecord
+from andiron.model.chance import Chance
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NO_TOPIC_ID, NodeId
+from andiron.model.machine import Decision
+from andiron.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+
+PARTITIONS_MAX = 10_000  # that one request may create: they go into one batch of the log
+
+_UNASSIGNED = NO_TOPIC_ID  # 16 zero bytes: the broker is to choose a directory
+
+
+def new_partitions(
+    image: Image, topic_id: bytes, assignments: Iterable[list[int]], first: int = 0
+) -> list[MetadataRecord]:
+    """The records of new partitions, numbered from `first`; each assignment has a live broker."""
+    directories = {
+        broker.id: broker.log_dirs[0] if len(broker.log_dirs) == 1 else _UNASSIGNED
+        for broker in image.brokers.values()
+    }
+    live = {broker.id for broker in image.brokers.values() if broker.live}
+    records: list[MetadataRecord] = []
+    for number, replicas in enumerate(assignments, first):
+        isr = [replica for replica in replicas if replica in live]
+        records.append(
+            PartitionRecord(
+                partition_id=number,
+                topic_id=topic_id,
+                replicas=replicas,
+                isr=isr,
+                leader=isr[0],
+                leader_epoch=0,
+                partition_epoch=0,
+                directories=[directories[NodeId(replica)] for replica in replicas],
+            )
+        )
+    return records
+
+
+def check_assignment(replicas: list[int], image: Image, replication_factor: int | None) -> None:
+    """Complain about replicas chosen by hand: where they cannot stand, or not as many as of the others."""
+    code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    if not replicas:
+        raise code.error("an assignment has no replicas")
+    for replica in replicas:
+        if replicas.count(replica) > 1:
+            raise code.error(f"an assignment has broker {replica} more than once")
+        if NodeId(replica) not in image.brokers:
+            raise code.error(f"an assignment has broker {replica}, and no such broker is registered")
+    if replication_factor is not None and len(replicas) != replication_factor:
+        raise code.error(f"an assignment has {len(replicas)} replicas where others have {replication_factor}")
+    if not any(image.is_live(replica) for replica in replicas):
+        raise code.error("all brokers of an assignment are fenced")
+
+
+def create_partitions(
+    request: CreatePartitionsRequest, image: Image, chance: Chance
+) -> Decision[MetadataRecord]:
+    """Give topics more partitions: each topic for itself, all or nothing."""
+    counts = Counter(topic.name for topic in request.topics)
+    response = CreatePartitionsResponse()
+    records: list[MetadataRecord] = []
+    for topic in {topic.name: topic for topic in request.topics}.values():
+        result = CreatePartitionsTopicResult(topic.name)
+        response.results.append(result)
+        try:
+            if counts[topic.name] > 1:
+                raise ErrorCode.INVALID_REQUEST.error("the topic is there twice")
+            added = _grown(topic, image, chance, PARTITIONS_MAX - len(records))
+        except ProtocolError as error:
+            result.error_code, result.error_message = error.code.number, error.detail
+        else:
+            records += added
+    return Decision(response, [] if request.validate_only else records)
+
+
+def _grown(asked: CreatePartitionsTopic, image: Image, chance: Chance, most: int) -> list[MetadataRecord]:
+    topic = image.topics.get(asked.name)
+    if topic is None:
+        raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"there is no topic {asked.name}")
+    there = len(topic.partitions)
+    if asked.count == there:
+        raise ErrorCode.INVALID_PARTITIONS.error(f"the topic has {there} partitions already")
+    if asked.count < there:
+        raise ErrorCode.INVALID_PARTITIONS.error(
+            f"the topic has {there} partitions, so {asked.count} would not be more; they are never taken away"
+        )
+    if asked.count - there > most:
+        raise ErrorCode.POLICY_VIOLATION.error(
+            f"a request may create {PARTITIONS_MAX} partitions and no more"
+        )
+    replication_factor = len(topic.partitions[0].replicas)
+    if asked.assignments is None:
+        chosen = place(asked.count - there, replication_factor, image.brokers.values(), chance)
+    else:
+        chosen = [assignment.broker_ids for assignment in asked.assignments]
+        _check_count(asked.count - there, len(chosen))
+        for replicas in chosen:
+            check_assignment(replicas, image, replication_factor)
+    return new_partitions(image, topic.id, chosen, first=there)
+
+
+def _check_count(wanted: int, given: int) -> None:
+    if wanted != given:
+        complaint = f"{wanted} partitions were to be added, and {given} assignments given"
+        raise ErrorCode.INVALID_REPLICA_ASSIGNMENT.error(complaint)
+
+
+# ── who leads ────────────────────────────────────────────────────────────────────────
+
+
+def elections(
+    image: Image, live: Callable[[int], bool], restarted: NodeId | None = None
+) -> list[MetadataRecord]:
+    """A change for every partition whose leader is not as it should be, given who is live.
+
+    What the `restarted` broker led counts as such in any case, so that its leader epoch rises.
+    """
+    records: list[MetadataRecord] = []
+    for topic, number, partition in _all_partitions(image):
+        before = partition.leader
+        if before not in (restarted, NO_LEADER) and live(before):
+            continue
+        leader = _leader(partition, live)
+        if leader != NO_LEADER or before != NO_LEADER:
+            records.append(PartitionChangeRecord(number, topic.id, leader=leader))
+    return records
+
+
+def _all_partitions(image: Image) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
+    for topic in image.topics.values():
+        for number, partition in topic.partitions.items():
+            yield topic, number, partition
+
+
+def _leader(partition: PartitionImage, live: Callable[[int], bool]) -> NodeId:
+    for replica in partition.replicas:
+        if replica in partition.isr and live(replica):
+            return replica
+    return NO_LEADER

@@ -1,0 +1,49 @@
+"""What the controller is told: a few defaults, and the tables by which settings are checked.
+
+The tables belong to other packages (a topic's is the log's, a broker's the broker's), so they are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from andiron.controller.image import BROKER, Image
+from andiron.model.ids import NodeId
+from andiron.model.layers import Layers
+from andiron.model.settings import Row, parse_values
+
+
+class TopicTable(Protocol):
+    """A topic's settings with their values."""
+
+    def __init__(self, **values: Any) -> None: ...
+
+    def check(self) -> None:
+        """Complain about settings that cannot stand together."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSettings:
+    """What one controller is told."""
+
+    node_id: NodeId
+    num_partitions: int
+    default_replication_factor: int
+    delete_topic_enable: bool
+    topic_table: type[TopicTable]
+    topic_rows: Mapping[str, Row]
+    broker_rows: Mapping[str, Row]
+    static: Mapping[str, str]  # as given in server.properties
+
+    def layers(self, image: Image) -> Layers:
+        """Where topics get their defaults from."""
+        everywhere, here = image.configs_of(BROKER, ""), image.configs_of(BROKER, str(self.node_id))
+        return Layers(self.broker_rows, self.static, everywhere, here)
+
+    def check_topic(self, overrides: Mapping[str, str], image: Image) -> None:
+        """Complain (SettingError) unless a topic may have these settings of its own."""
+        if overrides:
+            own = parse_values(self.topic_rows, overrides)
+            self.topic_table(**{**self.layers(image).topic_defaults(self.topic_rows), **own}).check()

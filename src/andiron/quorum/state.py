@@ -1,0 +1,87 @@
+"""What a voter must never forget: the file `quorum-state`.
+
+    {"clusterId": "", "leaderId": 1, "leaderEpoch": 7, "votedId": -1, "appliedOffset": 0,
+     "currentVoters": [{"voterId": 1}], "data_version": 0}
+
+It is Kafka's file. Version 0 belongs to a quorum whose voters are given in the settings, as ours are, and is
+what is written; version 1 has the directory of the candidate instead of the voters, and is read as well.
+
+A vote counts only when it is on the disk: a voter that forgot its vote could vote twice in one epoch, and
+two leaders would come of it. So a file that cannot be read stops the node; it is not taken for an empty one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import LeaderEpoch, NodeId
+from andiron.quorum.voters import Voters
+
+FILE = "quorum-state"
+NOBODY = NodeId(-1)
+
+
+class SmallFiles(Protocol):
+    """The part of a Disk (log/disk.py) that is needed here."""
+
+    def exists(self, path: str) -> bool: ...
+
+    def read_file(self, path: str) -> bytes: ...
+
+    def write_file(self, path: str, data: bytes) -> None:
+        """Replace a file, whole and durably."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumState:
+    """An epoch, and in it the leader that is known or the candidate that got this node's vote."""
+
+    epoch: LeaderEpoch
+    leader: NodeId = NOBODY
+    voted: NodeId = NOBODY
+    voters: Voters | None = None  # as of when it was written; None where the file does not tell
+
+    def encode(self) -> bytes:
+        voters = [{"voterId": voter} for voter in self.voters or ()]
+        fields = {
+            "clusterId": "",
+            "leaderId": self.leader,
+            "leaderEpoch": self.epoch,
+            "votedId": self.voted,
+            "appliedOffset": 0,
+            "currentVoters": voters,
+            "data_version": 0,
+        }
+        return json.dumps(fields, separators=(",", ":")).encode()
+
+
+def load(files: SmallFiles, directory: str) -> QuorumState:
+    """The state as of the last time it was stored; epoch 0 without a vote if it never was."""
+    path = f"{directory}/{FILE}"
+    if not files.exists(path):
+        return QuorumState(LeaderEpoch(0))
+    try:
+        return _decode(json.loads(files.read_file(path)))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ErrorCode.KAFKA_STORAGE_ERROR.error(f"{path} is not a quorum state: {error!r}") from error
+
+
+def store(files: SmallFiles, directory: str, state: QuorumState) -> None:
+    """Keep the state; it is on the disk when this returns."""
+    files.write_file(f"{directory}/{FILE}", state.encode())
+
+
+def _decode(fields: dict[str, Any]) -> QuorumState:
+    version = fields["data_version"]
+    if version not in (0, 1):
+        raise ValueError(f"version {version} is not known")
+    voters = [int(voter["voterId"]) for voter in fields["currentVoters"] or ()] if version == 0 else []
+    return QuorumState(
+        LeaderEpoch(int(fields["leaderEpoch"])),
+        NodeId(int(fields["leaderId"])),
+        NodeId(int(fields["votedId"])),
+        Voters(voters) if voters else None,
+    )

@@ -1,0 +1,195 @@
+"""Whatever is asked of the controller, its image is the replay of its log, and what a plain model expects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from andiron.controller.brokers import RegisterBroker
+from andiron.controller.image import NO_LEADER, TOPIC, Image
+from andiron.controller.producer_ids import AllocateProducerIds
+from andiron.controller.records import decode_record
+from andiron.model.ids import Millis, NodeId, Offset
+from andiron.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from andiron.wire.messages.delete_topics import DeleteTopicsRequest
+from andiron.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from controller.cluster import Cluster
+
+BROKERS = 3
+
+names = st.sampled_from(["a", "b", "c.d", "c_d", "bad name"])
+config_names = st.sampled_from(["retention.ms", "segment.ms", "no.such"])
+config_values = st.sampled_from(["1", "5", "x"])
+
+creations = st.builds(
+    lambda name, partitions, replicas, configs: CreateTopicsRequest(
+        [
+            CreatableTopic(
+                name, partitions, replicas, [], [CreatableTopicConfig(*each) for each in configs.items()]
+            )
+        ]
+    ),
+    names,
+    st.integers(-2, 4),
+    st.integers(-1, 4),
+    st.dictionaries(config_names, config_values, max_size=2),
+)
+deletions = st.lists(names, max_size=2).map(lambda found: DeleteTopicsRequest(topic_names=found))
+growths = st.builds(
+    lambda name, count: CreatePartitionsRequest([CreatePartitionsTopic(name, count, None)]),
+    names,
+    st.integers(0, 6),
+)
+changes = st.builds(
+    lambda name, key, operation, value: IncrementalAlterConfigsRequest(
+        [AlterConfigsResource(TOPIC, name, [AlterableConfig(key, operation, value)])]
+    ),
+    names,
+    config_names,
+    st.sampled_from([0, 1]),
+    config_values,
+)
+allocations = st.integers(1, BROKERS).map(lambda broker: AllocateProducerIds(NodeId(broker)))
+restarts = st.builds(
+    lambda broker, run, fenced: RegisterBroker(
+        NodeId(broker), bytes([broker] * 15 + [run]), (("PLAINTEXT", "h", 1),), {}, fenced=fenced
+    ),
+    st.integers(1, BROKERS),
+    st.integers(2, 9),
+    st.booleans(),
+)
+requests = st.lists(st.one_of(creations, deletions, growths, changes, allocations, restarts), max_size=25)
+
+
+@dataclass
+class Model:
+    """What the successful requests come to, kept in the plainest way."""
+
+    topics: dict[str, tuple[int, int]] = field(default_factory=dict)  # partitions, replicas
+    configs: dict[str, dict[str, str]] = field(default_factory=dict)
+    blocks: int = 0
+    fenced: dict[int, bool] = field(default_factory=dict)
+
+    def note(self, request: Any, response: Any) -> None:
+        match request:
+            case CreateTopicsRequest():
+                for topic, result in zip(request.topics, response.topics, strict=True):
+                    if result.error_code == 0:
+                        self.topics[topic.name] = result.num_partitions, result.replication_factor
+                        self.configs[topic.name] = {each.name: each.value for each in topic.configs}
+            case DeleteTopicsRequest():
+                for result in response.responses:
+                    if result.error_code == 0:
+                        del self.topics[result.name], self.configs[result.name]
+            case CreatePartitionsRequest():
+                for topic, result in zip(request.topics, response.results, strict=True):
+                    if result.error_code == 0:
+                        self.topics[topic.name] = topic.count, self.topics[topic.name][1]
+            case IncrementalAlterConfigsRequest():
+                for resource, result in zip(request.resources, response.responses, strict=True):
+                    if result.error_code == 0:
+                        self._change(self.configs[resource.resource_name], resource.configs[0])
+            case AllocateProducerIds():
+                assert response.start == 1000 * self.blocks
+                self.blocks += 1
+            case RegisterBroker():
+                self.fenced[request.broker_id] = request.fenced
+
+    def _change(self, configs: dict[str, str], change: AlterableConfig) -> None:
+        if change.config_operation == 0:
+            configs[change.name] = change.value
+        else:
+            configs.pop(change.name, None)
+
+
+def state_of(image: Image) -> tuple[Any, ...]:
+    return (
+        image.topics,
+        image.topics_by_id,
+        image.brokers,
+        image.configs,
+        image.features,
+        image.next_producer_id,
+        image.next_offset,
+    )
+
+
+def played(asked: list[Any]) -> tuple[Cluster, Model]:
+    cluster, model = Cluster(BROKERS), Model()
+    for request in asked:
+        if isinstance(request, RegisterBroker):
+            known = cluster.image.brokers[request.broker_id]
+            if known.incarnation == request.incarnation:  # not a restart
+                continue
+        model.note(request, cluster.run(request))
+    return cluster, model
+
+
+@given(requests)
+@settings(max_examples=150, deadline=None)
+def test_an_image_is_the_replay_of_the_log(asked):
+    cluster, _ = played(asked)
+
+    fresh = Image()
+    for offset, value in enumerate(cluster.log):
+        fresh.replay(decode_record(value), Offset(offset))
+
+    assert state_of(fresh) == state_of(cluster.image)
+
+
+@given(requests)
+@settings(max_examples=150, deadline=None)
+def test_an_image_is_what_a_plain_model_expects(asked):
+    cluster, model = played(asked)
+    image = cluster.image
+
+    shape = {
+        name: (len(topic.partitions), len(topic.partitions[0].replicas))
+        for name, topic in image.topics.items()
+    }
+    assert shape == model.topics
+    assert {name: dict(image.configs_of(TOPIC, name)) for name in image.topics} == model.configs
+    assert image.next_producer_id == 1000 * model.blocks
+    assert all(image.brokers[broker].fenced == fenced for broker, fenced in model.fenced.items())
+
+
+@given(requests)
+@settings(max_examples=100, deadline=None)
+def test_a_leader_is_a_live_replica_in_sync_and_epochs_only_rise(asked):
+    cluster, epochs = Cluster(BROKERS), {}
+    for request in asked:
+        cluster.run(request)
+        image = cluster.image
+        for topic in image.topics.values():
+            for number, partition in topic.partitions.items():
+                assert list(topic.partitions) == list(range(len(topic.partitions)))
+                assert set(partition.isr) <= set(partition.replicas)
+                assert len(set(partition.replicas)) == len(partition.replicas)
+                if partition.leader != NO_LEADER:
+                    assert partition.leader in partition.isr and image.is_live(partition.leader)
+                else:
+                    assert not any(image.is_live(replica) for replica in partition.isr)
+                before = epochs.get((topic.id, number), (-1, -1))
+                epochs[topic.id, number] = partition.leader_epoch, partition.partition_epoch
+                assert epochs[topic.id, number] >= before
+
+
+@given(requests, st.data())
+@settings(max_examples=50, deadline=None)
+def test_deciding_changes_nothing(asked, data):
+    cluster, _ = played(asked)
+    request = data.draw(st.one_of(creations, deletions, growths, changes, restarts))
+    before = repr(state_of(cluster.image))
+
+    first = cluster.controller.decide(request, Millis(0))
+
+    assert repr(state_of(cluster.image)) == before
+    assert cluster.controller.decide(request, Millis(0)) == first

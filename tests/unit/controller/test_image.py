@@ -1,0 +1,191 @@
+"""The image is what its records say, and tells what they have changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from andiron.controller.image import BROKER, TOPIC, Delta, Image
+from andiron.controller.records import (
+    BrokerEndpoint,
+    BrokerRegistrationChangeRecord,
+    ConfigRecord,
+    FeatureLevelRecord,
+    MetadataRecord,
+    NoOpRecord,
+    PartitionChangeRecord,
+    PartitionRecord,
+    ProducerIdsRecord,
+    RegisterBrokerRecord,
+    RemoveAccessControlEntryRecord,
+    RemoveTopicRecord,
+    TopicRecord,
+    UnregisterBrokerRecord,
+)
+from andiron.model.errors import Refused
+from andiron.model.ids import Offset
+
+ID, OTHER = b"i" * 16, b"o" * 16
+
+
+def replayed(*records: MetadataRecord) -> Image:
+    image = Image()
+    for offset, record in enumerate(records):
+        image.replay(record, Offset(offset))
+    return image
+
+
+def topic(name: str = "t", topic_id: bytes = ID) -> list[MetadataRecord]:
+    partition = PartitionRecord(
+        0, topic_id, [1, 2], [1, 2], leader=1, leader_epoch=0, partition_epoch=0, directories=[b"a" * 16] * 2
+    )
+    return [TopicRecord(name, topic_id), partition]
+
+
+def broker(number: int = 1, **changes) -> RegisterBrokerRecord:
+    fields = {"incarnation_id": b"n" * 16, "broker_epoch": 5, "fenced": False, "log_dirs": [b"d" * 16]}
+    endpoints = [BrokerEndpoint("PLAINTEXT", "host", 9092), BrokerEndpoint("INSIDE", "in", 9)]
+    return RegisterBrokerRecord(number, end_points=endpoints, **{**fields, **changes})
+
+
+def test_a_topic_is_found_by_name_and_by_id():
+    image = replayed(*topic())
+
+    assert image.topics["t"] is image.topics_by_id[ID]
+    assert image.topics["t"].partitions[0].replicas == (1, 2)
+    assert image.take_delta() == Delta(partitions={(ID, 0): None})
+
+
+def test_a_change_that_names_a_leader_begins_a_leader_epoch():
+    image = replayed(*topic(), PartitionChangeRecord(0, ID, leader=2))
+
+    partition = image.topics["t"].partitions[0]
+    assert (partition.leader, partition.leader_epoch, partition.partition_epoch) == (2, 1, 1)
+    assert partition.isr == (1, 2)
+
+
+def test_a_change_without_a_leader_does_not():
+    image = replayed(*topic(), PartitionChangeRecord(0, ID, isr=[1], replicas=[1], directories=[b"z" * 16]))
+
+    partition = image.topics["t"].partitions[0]
+    assert (partition.leader, partition.leader_epoch, partition.partition_epoch) == (1, 0, 1)
+    assert (partition.isr, partition.replicas, partition.directories) == ((1,), (1,), (b"z" * 16,))
+
+
+def test_a_partition_once_taken_out_stays_what_it_was():
+    image = replayed(*topic())
+    before = image.topics["t"].partitions[0]
+
+    image.replay(PartitionChangeRecord(0, ID, leader=2), Offset(2))
+
+    assert before.leader == 1
+
+
+def test_a_removed_topic_takes_its_settings_along_and_is_told_as_it_was():
+    image = replayed(*topic(), ConfigRecord(TOPIC, "t", "retention.ms", "5"))
+    image.take_delta()
+
+    image.replay(RemoveTopicRecord(ID), Offset(3))
+
+    assert (image.topics, image.topics_by_id, image.configs) == ({}, {}, {})
+    delta = image.take_delta()
+    assert [(gone.name, gone.id, list(gone.partitions)) for gone in delta.removed_topics] == [("t", ID, [0])]
+
+
+def test_a_topic_that_came_and_went_is_among_the_removed_only():
+    image = replayed(*topic(), ConfigRecord(TOPIC, "t", "a", "5"), RemoveTopicRecord(ID), *topic("t", OTHER))
+
+    delta = image.take_delta()
+    assert list(delta.partitions) == [(OTHER, 0)]
+    assert [gone.id for gone in delta.removed_topics] == [ID]
+    assert delta.configs == {}
+
+
+def test_settings_are_set_and_taken_away():
+    image = replayed(ConfigRecord(BROKER, "", "a", "1"), ConfigRecord(BROKER, "", "b", "2"))
+    assert image.configs_of(BROKER, "") == {"a": "1", "b": "2"}
+
+    image.replay(ConfigRecord(BROKER, "", "a", None), Offset(2))
+    image.replay(ConfigRecord(BROKER, "", "b", None), Offset(3))
+
+    assert image.configs == {}
+    assert image.configs_of(BROKER, "") == {}
+    assert image.take_delta().configs == {(BROKER, ""): None}
+
+
+def test_a_broker_is_live_unless_it_is_fenced_or_stopping():
+    image = replayed(broker(1), broker(2, fenced=True), broker(3, in_controlled_shutdown=True))
+
+    assert [image.is_live(number) for number in (1, 2, 3, 4)] == [True, False, False, False]
+    assert list(image.take_delta().brokers) == [1, 2, 3]
+
+
+def test_a_registration_changes_in_what_the_record_names():
+    image = replayed(broker(1, fenced=True), BrokerRegistrationChangeRecord(1, 5, fenced=-1))
+    assert image.is_live(1)
+    assert image.brokers[1].log_dirs == (b"d" * 16,)
+
+    image.replay(
+        BrokerRegistrationChangeRecord(1, 5, in_controlled_shutdown=1, log_dirs=[b"e" * 16]), Offset(2)
+    )
+    assert (image.brokers[1].fenced, image.brokers[1].stopping) == (False, True)
+    assert image.brokers[1].log_dirs == (b"e" * 16,)
+
+    image.replay(BrokerRegistrationChangeRecord(1, 5, fenced=1), Offset(3))
+    assert image.brokers[1].fenced
+
+
+def test_an_unregistered_broker_is_gone():
+    image = replayed(broker(1), UnregisterBrokerRecord(1, 5))
+
+    assert image.brokers == {}
+
+
+def test_a_broker_is_reached_by_the_listener_one_came_by_or_else_by_its_first():
+    image = replayed(broker(1), broker(2))
+    image.brokers[2] = image.brokers[2]._replace(endpoints={})
+
+    assert image.brokers[1].endpoint("INSIDE") == ("in", 9)
+    assert image.brokers[1].endpoint("OTHER") == ("host", 9092)
+    assert image.brokers[2].endpoint("OTHER") == ("", -1)
+
+
+def test_replicas_on_fenced_or_unknown_brokers_are_offline():
+    image = replayed(broker(1, fenced=True), *topic())
+
+    assert image.offline_replicas(image.topics["t"].partitions[0]) == [1, 2]
+
+
+def test_features_and_producer_ids_are_the_last_that_were_said():
+    image = replayed(
+        FeatureLevelRecord("metadata.version", 29),
+        FeatureLevelRecord("metadata.version", 30),
+        FeatureLevelRecord("other", 1),
+        FeatureLevelRecord("other", 0),
+        ProducerIdsRecord(1, 5, 1000),
+    )
+
+    assert image.features == {"metadata.version": 30}
+    assert image.next_producer_id == 1000
+
+
+def test_it_knows_where_in_the_log_it_is():
+    image = replayed(NoOpRecord())
+    image.replay(NoOpRecord(), Offset(41))
+
+    assert image.next_offset == 42
+
+
+def test_a_record_that_it_could_not_obey_is_refused():
+    with pytest.raises(Refused, match="RemoveAccessControlEntryRecord in the metadata log at 0"):
+        replayed(RemoveAccessControlEntryRecord(b"x" * 16))
+
+
+def test_an_image_that_nobody_follows_notes_nothing():
+    image = Image(noting=False)
+    for offset, record in enumerate(
+        [*topic(), broker(), ConfigRecord(TOPIC, "t", "a", "1"), RemoveTopicRecord(ID)]
+    ):
+        image.replay(record, Offset(offset))
+
+    with pytest.raises(AssertionError):
+        image.take_delta()

@@ -1,0 +1,33 @@
+"""Producer ids are given out in blocks, each once for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from andiron.controller.producer_ids import AllocateProducerIds, ProducerIdBlock
+from andiron.controller.records import ProducerIdsRecord
+from andiron.model.errors import Refused
+from andiron.model.ids import NodeId
+from controller.cluster import Cluster
+
+
+def test_blocks_follow_each_other_whoever_asks():
+    cluster = Cluster(2)
+
+    blocks = [cluster.run(AllocateProducerIds(NodeId(broker))) for broker in (1, 2, 1)]
+
+    assert blocks == [ProducerIdBlock(0, 1000), ProducerIdBlock(1000, 1000), ProducerIdBlock(2000, 1000)]
+    assert cluster.image.next_producer_id == 3000
+
+
+def test_only_a_registered_broker_is_given_ids():
+    with pytest.raises(Refused, match="broker 9 is not registered"):
+        Cluster().run(AllocateProducerIds(NodeId(9)))
+
+
+def test_ids_do_not_run_over():
+    cluster = Cluster()
+    cluster.append([ProducerIdsRecord(1, 0, (1 << 63) - 1000)])
+
+    with pytest.raises(Refused, match="used up"):
+        cluster.run(AllocateProducerIds(NodeId(1)))

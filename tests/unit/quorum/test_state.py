@@ -1,0 +1,66 @@
+"""`quorum-state` is Kafka's file, and a broken one is not taken for an empty one."""
+
+from __future__ import annotations
+
+import pytest
+
+from andiron.model.errors import StaleMetadata
+from andiron.quorum.state import NOBODY, QuorumState, load, store
+from andiron.quorum.voters import Voters
+
+# As a Kafka 4.3 with static voters, and one with dynamic voters, left them.
+KAFKA_0 = (
+    b'{"clusterId":"","leaderId":1,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,'
+    b'"currentVoters":[{"voterId":1}],"data_version":0}'
+)
+KAFKA_1 = (
+    b'{"leaderId":-1,"leaderEpoch":4,"votedId":2,'
+    b'"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAQ","data_version":1}'
+)
+
+
+class Memory(dict):
+    """Files in memory."""
+
+    def exists(self, path: str) -> bool:
+        return path in self
+
+    def read_file(self, path: str) -> bytes:
+        return self[path]
+
+    def write_file(self, path: str, data: bytes) -> None:
+        self[path] = data
+
+
+def test_a_node_that_never_voted_begins_at_epoch_0():
+    assert load(Memory(), "/m") == QuorumState(0)
+
+
+def test_kafkas_own_file_is_read_and_written():
+    state = QuorumState(1, leader=1, voters=Voters([1]))
+    files = Memory({"/m/quorum-state": KAFKA_0})
+
+    assert load(files, "/m") == state
+    store(files, "/m", state)
+    assert files["/m/quorum-state"] == KAFKA_0
+
+
+def test_the_file_of_a_quorum_with_changing_voters_is_read():
+    assert load(Memory({"/m/quorum-state": KAFKA_1}), "/m") == QuorumState(4, leader=NOBODY, voted=2)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b"{}",
+        KAFKA_0.replace(b":0}", b":7}"),
+        KAFKA_0.replace(b":1,", b':"x",', 1),
+    ],
+)
+def test_a_file_that_cannot_be_read_stops_the_node(data):
+    with pytest.raises(StaleMetadata, match="/m/quorum-state is not a quorum state"):
+        load(Memory({"/m/quorum-state": data}), "/m")
