@@ -3,6 +3,7 @@
     handlers ──▶ Broker ──┬─ metadata      the cluster's state and the log it is replayed from
                           ├─ partitions    the logs hosted here
                           ├─ sessions      incremental fetches
+                          ├─ waiting       requests that cannot be answered yet
                           ├─ flushing      fsyncs wanted and under way
                           └─ housekeeping  retention, compaction, checkpoints: what time brings
 
@@ -26,14 +27,14 @@ from andiron.broker.partition import Partition, Written
 from andiron.broker.partitions import Partitions
 from andiron.broker.producer_ids import ProducerIds
 from andiron.broker.settings import BrokerSettings
-from andiron.broker.waiting import Wait
+from andiron.broker.waiting import Wait, WaitingRoom
 from andiron.controller.image import BROKER, Image
 from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
-from andiron.model.effects import Effect, Finished, Flushed
+from andiron.model.effects import Effect, Finished, Flushed, Reconfigure
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import NO_TOPIC_ID, Millis, NodeId
+from andiron.model.ids import Millis, NodeId
 from andiron.model.layers import Layers
 
 DECISION_MS = 30_000  # for requests that bring no timeout of their own
@@ -58,6 +59,8 @@ class Broker:
             self.live_settings, disk, self.directories, self.partitions, self.flushing
         )
         self._producer_ids = ProducerIds()
+        self.waiting = WaitingRoom()
+        self.changed = False  # in this step, in a way that its end must look at
         self._touched: dict[Partition, None] = {}
         self._effects: list[Effect] = []
 
@@ -68,7 +71,7 @@ class Broker:
         settings = self.settings
         self.directories.open(settings.log_dirs, settings.metadata_log_dir, settings.node_id)
         self.metadata.start(self.directories.ids, self.directories.clean, now)
-        self.flushing.want(self.metadata.partition)
+        self._want_flush(self.metadata.partition)
         self.housekeeping.start(now)
 
     @property
@@ -96,8 +99,8 @@ class Broker:
         return self.metadata.image
 
     def partition(self, topic: str, topic_id: bytes, index: int) -> Partition:
-        """A partition by topic id, where the request names one, or else by topic name."""
-        if topic_id == NO_TOPIC_ID:
+        """A partition by topic name, where the request names one, or else by topic id."""
+        if topic:
             return self.partition_by_name(topic, index)
         found = self.image.topics_by_id.get(topic_id)
         if found is None:
@@ -125,16 +128,18 @@ class Broker:
 
     def appended(self, partition: Partition, written: Written, now: Millis) -> None:
         """A batch has been written: wake who waits for it, and sync it if that is asked for."""
-        self._touched[partition] = None
+        self.touch(partition)
+        if partition.syncs_by_roll_only and written.base_offset != partition.log.segments.active.base:
+            return  # the usual case: no flush policy, and no segment was sealed
         if written.to_disk or partition.log.flush_due(now):
-            self.flushing.want(partition)
+            self._want_flush(partition)
         else:
             self.housekeeping.written(partition)
 
     def decide(self, request: object, now: Millis, timeout_ms: int = DECISION_MS) -> Wait:
         """Let the controller decide; the Wait gives its response once that is committed and in effect."""
         wait = self.metadata.shard.run(request, now, timeout_ms)
-        self.flushing.want(self.metadata.partition)
+        self._want_flush(self.metadata.partition)
         return wait
 
     def next_producer_id(self, now: Millis, respond: Callable[[int], T]) -> T | Wait:
@@ -148,30 +153,37 @@ class Broker:
         )
 
     def touch(self, partition: Partition) -> None:
-        """Something happened to this partition that others may be waiting for."""
-        self._touched[partition] = None
+        """Something happened to this partition: whoever waits for it looks again at the end of the step."""
+        if self.waiting.watched(partition):
+            self._touched[partition] = None
+            self.changed = True
 
     def flushed(self, event: Flushed) -> None:
-        self._touched[self.flushing.done(event)] = None
+        self.touch(self.flushing.done(event))
+        self.changed = True
 
     def finished(self, event: Finished, now: Millis) -> None:
         """A background job has ended."""
         self.housekeeping.finished(event, now)
+        self.changed = True
 
     def tick(self, now: Millis) -> None:
         """Do what time has brought."""
         self._effects += self.housekeeping.run(now)
+        self.changed = True
+
+    def _want_flush(self, partition: Partition) -> None:
+        self.flushing.want(partition)
+        self.changed = True
 
     def next_deadline(self) -> Millis:
         return self.housekeeping.next_deadline()
 
     # ── the end of a step ────────────────────────────────────────────────────────────
 
-    def has_changed(self) -> bool:
-        return bool(self._touched or self._effects or self.flushing.is_due() or self.metadata.has_news())
-
     def take_touched(self, now: Millis) -> list[Partition]:
         """The partitions to be shown to those who wait, committed metadata having taken effect."""
+        self.changed = False
         if self.metadata.has_news():
             self._follow_metadata(now)
         touched = list(self._touched)
@@ -181,16 +193,22 @@ class Broker:
     def take_effects(self) -> list[Effect]:
         """What the edge must do: fsyncs and background jobs."""
         effects, self._effects = self._effects, []
-        return [*effects, *self.flushing.start()]
+        effects += self.flushing.start()
+        for partition in self.flushing.take_refused():
+            self.touch(partition)
+        return effects
 
     def _follow_metadata(self, now: Millis) -> None:
         """Let newly committed metadata take effect."""
         delta = self.metadata.apply()
         for partition in self.partitions.apply(delta, self.image, now):
-            self._touched[partition] = None
+            self.touch(partition)
             if partition.retired:
                 self.flushing.forget(partition)
                 self.housekeeping.gave_up_folder(partition)
             elif partition.needs_flush:
-                self.flushing.want(partition)
-        self._touched[self.metadata.partition] = None
+                self._want_flush(partition)
+        if any(kind == BROKER for kind, _ in delta.configs):
+            self._effects.append(Reconfigure(self.live_settings()))
+            self.changed = True
+        self.touch(self.metadata.partition)

@@ -18,6 +18,7 @@ import logging
 
 from andiron.broker.partition import Partition
 from andiron.model.effects import Flush, Flushed
+from andiron.model.errors import ProtocolError
 from andiron.model.ids import Offset
 
 log = logging.getLogger(__name__)
@@ -30,15 +31,12 @@ class Flushing:
         self._wanted: dict[Partition, None] = {}
         self._under_way: dict[int, tuple[Partition, Offset]] = {}
         self._busy: dict[Partition, int] = {}
+        self._refused: list[Partition] = []
         self._token = 0
 
     def want(self, partition: Partition) -> None:
         """Bring what this partition holds now to the disk, soon."""
         self._wanted[partition] = None
-
-    def is_due(self) -> bool:
-        """Whether `start` has something to begin."""
-        return any(partition not in self._busy for partition in self._wanted)
 
     def start(self) -> list[Flush]:
         """The flushes that can begin now; asked at the end of each step."""
@@ -47,7 +45,12 @@ class Flushing:
         begun = []
         for partition in [p for p in self._wanted if p not in self._busy]:
             del self._wanted[partition]
-            files, end = partition.log.unflushed_files()
+            try:
+                files, end = partition.log.unflushed_files()
+            except ProtocolError as error:
+                self._could_not_begin(partition, error)
+                continue
+            partition.flush_trouble = None
             self._token += 1
             self._under_way[self._token] = partition, end
             self._busy[partition] = self._token
@@ -68,6 +71,17 @@ class Flushing:
             )
             partition.fail(f"fsync failed: {event.error}")
         return partition
+
+    def take_refused(self) -> list[Partition]:
+        """The partitions whose flush could not begin: whoever waits for it is to be told."""
+        refused, self._refused = self._refused, []
+        return refused
+
+    def _could_not_begin(self, partition: Partition, error: ProtocolError) -> None:
+        """The disk is full, say. Nothing is lost by that: the next flush that is wanted may well begin."""
+        log.error("%s: cannot be brought to the disk: %s", partition.name, error.detail)
+        partition.flush_trouble = error.detail
+        self._refused.append(partition)
 
     def forget(self, partition: Partition) -> None:
         """The partition has been deleted; what is under way may end as it likes."""

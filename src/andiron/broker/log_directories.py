@@ -22,9 +22,11 @@ from collections.abc import Iterable
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.log.directory import Identity, LogDirectory
 from andiron.log.disk import Disk
+from andiron.log.layout import STRAY, moving_folder_name
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, TopicId, TopicPartition
 
 log = logging.getLogger(__name__)
@@ -87,15 +89,39 @@ class LogDirectories:
         if directory is None:
             directory = self._directories[min(self._counts, key=self._counts.__getitem__)]
             self._settle(name, directory)
+        try:
+            opened = self._open(directory, name, topic_id, settings, now)
+        except ProtocolError as error:
+            if error.code is not ErrorCode.INCONSISTENT_TOPIC_ID:
+                raise
+            self._set_aside(directory, name, error.detail)
+            opened = self._open(directory, name, topic_id, settings, now)
+        for notice in opened.notices:
+            log.warning("%s", notice)
+        return opened
+
+    def _open(
+        self,
+        directory: LogDirectory,
+        name: TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        now: Millis,
+    ) -> PartitionLog:
         saved = self._saved[directory.path]
-        opened = PartitionLog.open(
+        return PartitionLog.open(
             self._disk, directory.folder_of(name), name, topic_id, settings,
             recovery_point=saved[RECOVERY_POINTS].get(name, Offset(0)), clean=self.clean,
             log_start=saved[LOG_STARTS].get(name, Offset(0)), now=now,
         )  # fmt: skip
-        for notice in opened.notices:
-            log.warning("%s", notice)
-        return opened
+
+    def _set_aside(self, directory: LogDirectory, name: TopicPartition, reason: str) -> None:
+        """A folder of a topic that is gone stands in the way: keep it under another name."""
+        stray = f"{directory.path}/{moving_folder_name(name, self._chance.token(16).hex(), STRAY)}"
+        log.warning("%s; it is kept as %s", reason, stray)
+        self._disk.rename(directory.folder_of(name), stray)
+        for checkpoint in CHECKPOINTS:
+            self._saved[directory.path][checkpoint].pop(name, None)
 
     def watermark_of(self, name: TopicPartition) -> Offset:
         """The high watermark as of the last checkpoint."""

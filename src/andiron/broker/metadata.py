@@ -19,14 +19,12 @@ from __future__ import annotations
 
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
-from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
 from andiron.broker.shards import Shard, data_records
 from andiron.controller.brokers import RegisterBroker
 from andiron.controller.controller import BeginCluster, Controller
 from andiron.controller.features import SUPPORTED
 from andiron.controller.image import Delta, Image
 from andiron.controller.records import MetadataRecord, decode_record, encode_record
-from andiron.controller.settings import ControllerSettings
 from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
@@ -118,18 +116,7 @@ class Metadata:
         self.partition.append_own(first_batch, now)
 
     def _controller(self) -> Controller:
-        broker = self._settings.broker
-        settings = ControllerSettings(
-            node_id=self._me,
-            num_partitions=broker.num_partitions,
-            default_replication_factor=broker.default_replication_factor,
-            delete_topic_enable=broker.delete_topic_enable,
-            topic_table=LogSettings,
-            topic_rows=TOPIC_ROWS,
-            broker_rows=BROKER_ROWS,
-            static=self._settings.given,
-        )
-        return Controller(settings, seed=int.from_bytes(self._chance.token(16), "big"))
+        return Controller(self._settings.for_controller(), seed=int.from_bytes(self._chance.token(16), "big"))
 
     def _registration(self, log_dirs: tuple[bytes, ...], clean: bool) -> RegisterBroker:
         return RegisterBroker(

@@ -21,14 +21,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from andiron.broker.broker import Broker
 from andiron.broker.handlers import HANDLERS, Handler
 from andiron.broker.handlers.api_versions import downgrade
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.request import Request
-from andiron.broker.waiting import Wait, WaitingRoom
+from andiron.broker.waiting import Wait
 from andiron.log.disk import Disk
 from andiron.model.effects import (
     Close,
@@ -51,8 +51,6 @@ from andiron.wire.primitives import MalformedMessage
 
 log = logging.getLogger(__name__)
 
-Answer = Callable[[Callable[[], Any]], Reply | Close]
-
 
 class Node:
     """One node: a broker and a controller behind `step`."""
@@ -60,7 +58,8 @@ class Node:
     def __init__(self, settings: NodeSettings, disk: Disk, seed: int) -> None:
         advertised = {handler.api: handler.advertised for handler in HANDLERS.values()}
         self.broker = Broker(settings, disk, seed, advertised)
-        self._waiting = WaitingRoom()
+        self._waiting = self.broker.waiting
+        self._routes: dict[int, Route] = {}
         self._listeners: dict[int, str] = {}
         self._steps: dict[type, Callable[[Any, Millis], list[Effect]]] = {
             Received: self._received,
@@ -84,7 +83,7 @@ class Node:
     def step(self, event: Event, now: Millis) -> list[Effect]:
         """Take in one event; return what the edge must now do about it."""
         effects = self._steps[type(event)](event, now)
-        if self.broker.has_changed():
+        if self.broker.changed:
             effects += self._end_of_step(now)
         return effects
 
@@ -123,57 +122,83 @@ class Node:
         conn, ticket, frame = event
         try:
             key, version, correlation, client_id, position = decode_request_header(frame, 0, len(frame))
-            handler = HANDLERS.get(key)
-            if handler is None or not handler.served[0] <= version <= handler.served[1]:
-                return [self._unserved(conn, ticket, key, version, correlation)]
-            body, _ = decoder(APIS[key].request, version)(frame, position, len(frame))
+            route = self._routes.get(key << 16 | version & 0xFFFF)
+            if route is None:
+                route = self._route(key, version)
+                if route is None:
+                    return [_unserved(conn, ticket, key, version, correlation)]
+            body, _ = route.decode(frame, position, len(frame))
         except MalformedMessage as error:
             return [Close(conn, f"not a request: {error}")]
         request = Request(body, version, client_id, conn, self._listeners.get(conn, ""), now)
-        return self._handle(handler, request, ticket, correlation)
-
-    def _handle(self, handler: Handler, request: Request[Any], ticket: int, correlation: int) -> list[Effect]:
-        conn = request.conn
         try:
-            response = handler.handle(self.broker, request)
+            response = route.handle(self.broker, request)
         except ProtocolError as error:
             return [Close(conn, str(error))]
+        if type(response) is Wait:
+            answer = partial(_answer, conn, ticket, route, correlation)
+            return [*self._waiting.admit(response, conn, answer)]
         if response is None:
             return [Reply(conn, ticket, None)]
-        if type(response) is Wait:
-            answer = partial(_answer, conn, ticket, handler.api, request.version, correlation)
-            return [*self._waiting.admit(response, conn, answer)]
-        return [Reply(conn, ticket, _encode(handler.api, request.version, correlation, response))]
+        return [Reply(conn, ticket, _parts(route, correlation, response))]
 
-    def _unserved(self, conn: int, ticket: int, key: int, version: int, correlation: int) -> Reply | Close:
-        if key == ApiKey.API_VERSIONS:
-            return Reply(conn, ticket, _encode(key, 0, correlation, downgrade()))
-        name = APIS[key].name if key in APIS else "an unknown API"
-        return Close(conn, f"{name} (key {key}) in version {version} is not served")
+    def _route(self, key: int, version: int) -> Route | None:
+        """The way of an API in one version, made when it is first asked for; None if it is not served."""
+        handler = HANDLERS.get(key)
+        if handler is None or not handler.served[0] <= version <= handler.served[1]:
+            return None
+        route = self._routes[key << 16 | version] = _new_route(handler, version)
+        return route
 
     # ── the end of a step ────────────────────────────────────────────────────────────
 
     def _end_of_step(self, now: Millis) -> list[Effect]:
         """Show what has changed to those who wait; a change may bring about another."""
         effects: list[Effect] = []
-        while self.broker.has_changed():
+        while self.broker.changed:
             for partition in self.broker.take_touched(now):
                 effects += self._waiting.wake(partition)
             effects += self.broker.take_effects()
         return effects
 
 
+class Route(NamedTuple):
+    """What a request of one API and version goes through."""
+
+    decode: Callable[[memoryview, int, int], tuple[Any, int]]
+    handle: Callable[[Broker, Request[Any]], Any]
+    encode: Callable[[Any, list[Any]], None]
+    header: Callable[[int], bytes]
+
+
+def _new_route(handler: Handler, version: int) -> Route:
+    api = APIS[handler.api]
+    return Route(
+        decoder(api.request, version),
+        handler.handle,
+        encoder(api.response, version),
+        partial(encode_response_header, handler.api, version),
+    )
+
+
+def _parts(route: Route, correlation: int, response: Any) -> list[Any]:
+    parts: list[Any] = [route.header(correlation)]
+    route.encode(response, parts)
+    return parts
+
+
 def _answer(
-    conn: int, ticket: int, key: int, version: int, correlation: int, respond: Callable[[], Any]
+    conn: int, ticket: int, route: Route, correlation: int, respond: Callable[[], Any]
 ) -> Reply | Close:
     """The effect of an answer that had to wait; one that fails closes the connection, with the reason."""
     try:
-        return Reply(conn, ticket, _encode(key, version, correlation, respond()))
+        return Reply(conn, ticket, _parts(route, correlation, respond()))
     except ProtocolError as error:
         return Close(conn, str(error))
 
 
-def _encode(key: int, version: int, correlation: int, response: Any) -> list[Any]:
-    parts: list[Any] = [encode_response_header(key, version, correlation)]
-    encoder(APIS[key].response, version)(response, parts)
-    return parts
+def _unserved(conn: int, ticket: int, key: int, version: int, correlation: int) -> Reply | Close:
+    if key == ApiKey.API_VERSIONS:
+        return Reply(conn, ticket, _parts(_new_route(HANDLERS[key], 0), correlation, downgrade()))
+    name = APIS[key].name if key in APIS else "an unknown API"
+    return Close(conn, f"{name} (key {key}) in version {version} is not served")

@@ -16,12 +16,13 @@ Read next: log/partition_log.py below, handlers/produce.py and handlers/fetch.py
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from andiron.log.partition_log import Appended, PartitionLog, Slice
+from andiron.log.partition_log import PartitionLog, Slice
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition
+from andiron.model.settings import MAX_LONG
 from andiron.records.batch import Batch
 from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
@@ -32,11 +33,11 @@ from andiron.replication.leader import LeaderReplica
 PRODUCER = "producer"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """What an append did, and what its acknowledgement waits for."""
 
-    appended: Appended
+    base_offset: Offset
+    append_time: int
     end: Offset
     to_disk: bool  # the acknowledgement waits for an fsync
 
@@ -44,13 +45,18 @@ class Written:
 class Partition:
     """One partition on this node, leading or following."""
 
-    __slots__ = ("_leader", "epoch", "failure", "log", "name", "retired", "topic_id")
+    __slots__ = (
+        "_leader", "epoch", "failure", "flush_trouble", "log", "name", "retired", "syncs_by_roll_only",
+        "topic_id",
+    )  # fmt: skip
 
     def __init__(self, name: TopicPartition, topic_id: TopicId, log: PartitionLog) -> None:
         self.name, self.topic_id, self.log = name, topic_id, log
         self.epoch = LeaderEpoch(-1)
         self.failure: str | None = None
+        self.flush_trouble: str | None = None  # why the last flush could not begin; the next one may
         self.retired = False
+        self._note_settings(log.settings)
         self._leader: LeaderReplica | None = None
 
     def __repr__(self) -> str:
@@ -75,13 +81,15 @@ class Partition:
         """This partition's leader state, or the error of asking the wrong broker."""
         if self.failure is not None:
             raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.failure)
+        if self.retired:
+            raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"{self.name} is no longer here")
         if self._leader is None:
             raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"{self.name} is led by another broker")
         return self._leader
 
     def check_epoch(self, named: int) -> None:
-        """Refuse a request that names another leader epoch than ours; -1 names none."""
-        if named in (-1, self.epoch):
+        """Refuse a request that names another leader epoch than ours; one below 0 is none."""
+        if named < 0 or named == self.epoch:
             return
         if named < self.epoch:
             raise ErrorCode.FENCED_LEADER_EPOCH.error(f"{self.name} is at leader epoch {self.epoch}")
@@ -111,10 +119,10 @@ class Partition:
         batch = self._checked(records, produce_version, now)
         wanted = settings.compression_type
         if wanted != PRODUCER and CODECS[wanted] != batch.codec:
-            batch = Batch(recompress(batch, CODECS[wanted], _level(settings, wanted)))
-        appended = log.append(batch, memoryview(batch.buf), self.epoch, now)
+            batch = self._recompressed(batch, wanted)
+        base, append_time, _, end, _ = log.append(batch, memoryview(batch.buf), self.epoch, now)
         leader.appended(log.end)
-        return Written(appended, appended.end, log.end - log.flushed_end >= settings.flush_messages)
+        return Written(base, append_time, end, log.end - log.flushed_end >= settings.flush_messages)
 
     def _checked(self, records: memoryview | None, produce_version: int, now: Millis) -> Batch:
         """The one batch that `records` are, if this topic takes it."""
@@ -131,6 +139,14 @@ class Partition:
             raise ErrorCode.INVALID_TXN_STATE.error("transactions are not served by this broker yet")
         if "compact" in settings.cleanup_policy:
             check_keys(batch)
+        return batch
+
+    def _recompressed(self, batch: Batch, codec: str) -> Batch:
+        """The batch in the topic's codec; unpacked, it may turn out to be larger than the topic takes."""
+        settings = self.log.settings
+        batch = Batch(recompress(batch, CODECS[codec], _level(settings, codec)))
+        if batch.size > settings.max_message_bytes:
+            raise ErrorCode.MESSAGE_TOO_LARGE.error(f"{batch.size} bytes as {codec}")
         return batch
 
     def append_own(self, records: bytearray, now: Millis) -> Offset:
@@ -153,17 +169,22 @@ class Partition:
 
     def acknowledged(self, written: Written, acks: int) -> bool:
         """May the producer of this batch be told that it is safe, as safe as it asked for?"""
-        if self.failure is not None:
-            raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.failure)
+        leader = self.leader()
         if written.to_disk and self.log.flushed_end < written.end:
+            if self.flush_trouble is not None:
+                raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.flush_trouble)
             return False
-        return acks == 1 or self.leader().watermark >= written.end
+        return acks == 1 or leader.watermark >= written.end
 
     def replace_settings(self, settings: LogSettings) -> None:
         """The topic's configs have changed."""
         self.log.replace_settings(settings)
+        self._note_settings(settings)
         if self._leader is not None:
-            self._leader.durable = settings.flush_messages == 1
+            self._leader.require_disk(settings.flush_messages == 1)
+
+    def _note_settings(self, settings: LogSettings) -> None:
+        self.syncs_by_roll_only = settings.flush_messages == settings.flush_ms == MAX_LONG
 
     # ── reading ──────────────────────────────────────────────────────────────────────
 
@@ -181,8 +202,15 @@ class Partition:
         return self.log.read(offset, max_bytes, upto, at_least_one=at_least_one)
 
     def end_of_epoch(self, epoch: LeaderEpoch) -> tuple[LeaderEpoch, Offset]:
-        """The last epoch up to `epoch` that wrote here, and where its records end; (-1, -1) if none did."""
+        """The last epoch up to `epoch` that began here, and where its records end; (-1, -1) if none did."""
+        if epoch == self.epoch:
+            return epoch, self.log.end  # though it may have written nothing yet
         return self.log.epochs.end_of(epoch, self.log.end)
+
+    def epoch_at_start(self) -> LeaderEpoch:
+        """The epoch of the first record, or of the one that would be the first."""
+        log = self.log
+        return self.epoch if log.start == log.end else log.epochs.epoch_of(log.start)
 
 
 def _level(settings: LogSettings, codec: str) -> int | None:

@@ -8,8 +8,9 @@
 The table is the only thing that opens logs, and `apply` the only way into it. At a start
 everything is new: the whole image is one delta, and each log is recovered as it is opened.
 
-A log that cannot be opened does not keep the node from starting: its partition is there and
-answers KAFKA_STORAGE_ERROR, and the reason is in the log.
+A log that cannot be opened (a full disk, a folder that may not be read) keeps nobody else
+from being served: its partition answers KAFKA_STORAGE_ERROR, the reason is in the log, and
+the next request for it tries again.
 
 Read next: partition.py, then log_directories.py for where the folders lie.
 """
@@ -17,13 +18,14 @@ Read next: partition.py, then log_directories.py for where the folders lie.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.node_settings import NodeSettings, topic_settings
 from andiron.broker.partition import Partition
 from andiron.controller.image import BROKER, TOPIC, Delta, Image, PartitionImage, TopicImage
 from andiron.log.settings import LogSettings
+from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, TopicPartition
 
 FOLLOWER_LAG_MS_MAX = 30_000
@@ -38,6 +40,7 @@ class Partitions:
         self._settings, self._directories = settings, directories
         self._me = NodeId(settings.node_id)
         self._hosted: dict[tuple[str, int], Partition] = {}
+        self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
 
     def __iter__(self) -> Iterator[Partition]:
         return iter(self._hosted.values())
@@ -46,8 +49,11 @@ class Partitions:
         return len(self._hosted)
 
     def get(self, name: tuple[str, int]) -> Partition | None:
-        """The partition of this name, if it is hosted here."""
-        return self._hosted.get(name)
+        """The partition of this name, if it is hosted here; KAFKA_STORAGE_ERROR if its log will not open."""
+        partition = self._hosted.get(name)
+        if partition is None and name in self._unopened:
+            partition = self._unopened[name]()
+        return partition
 
     # ── following the metadata ───────────────────────────────────────────────────────
 
@@ -78,17 +84,29 @@ class Partitions:
         if self._me not in wanted.replicas:
             self._remove(name, now, touched)
             return
-        partition = self._hosted.get(name)
-        if partition is None:
-            partition = self._open(name, topic, image, now)
-            self._hosted[name] = partition
+        try:
+            partition = self._hosted.get(name) or self._open(name, topic, image, now)
+        except ProtocolError as error:
+            log.error("%s cannot be opened: %s", name, error.detail)
+            self._unopened[name] = lambda: self._open_late(name, topic, image, now)
+            return
         if wanted.leader == self._me and partition.epoch != wanted.leader_epoch:
             self._lead(partition, wanted, now)
         touched[partition] = None
 
     def _open(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
         settings = self.settings_of(name.topic, image)
-        return Partition(name, topic.id, self._directories.open_log(name, topic.id, settings, now))
+        partition = Partition(name, topic.id, self._directories.open_log(name, topic.id, settings, now))
+        self._hosted[name] = partition
+        self._unopened.pop(name, None)
+        return partition
+
+    def _open_late(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
+        """Another try at a log that would not open; `image` is the live one, so it says what holds now."""
+        partition = self._open(name, topic, image, now)
+        self._lead(partition, topic.partitions[name.partition], now)
+        log.info("%s is open after all", name)
+        return partition
 
     def _lead(self, partition: Partition, wanted: PartitionImage, now: Millis) -> None:
         partition.lead(
@@ -98,6 +116,7 @@ class Partitions:
         )  # fmt: skip
 
     def _remove(self, name: TopicPartition, now: Millis, touched: dict[Partition, None]) -> None:
+        self._unopened.pop(name, None)
         partition = self._hosted.pop(name, None)
         if partition is not None:
             partition.retire()

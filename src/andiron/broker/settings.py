@@ -161,8 +161,8 @@ class BrokerSettings:
     socket_receive_buffer_bytes: int = setting(
         "socket.receive.buffer.bytes",
         INT,
-        100 * KIB,
-        "SO_RCVBUF of connections; -1 is the system's default.",
+        -1,
+        "SO_RCVBUF of connections; -1 leaves it to the system, which lets it grow: large requests cost half.",
         least=-1,
     )
     socket_request_max_bytes: int = setting(

@@ -18,6 +18,10 @@ NOT_LIVE_HERE = {
     "listener.security.protocol.map": "goes with listeners",
 }
 
+ANOTHER_DEFAULT = {
+    "socket.receive.buffer.bytes": "Kafka's 100 KiB costs twice the CPU of the system's own for requests of 1 MB",
+}
+
 # Topic settings of Kafka that nothing here honours, and so are not listed.
 NOT_HERE = {
     "preallocate": "a segment grows as it is written",
@@ -49,7 +53,7 @@ def test_a_broker_setting_has_kafkas_type_default_and_reach(row):
     type_name, default, live = KAFKA["broker"][row.name]
 
     assert row.type.name == type_name
-    assert row.render(row.default) == default
+    assert (row.render(row.default) == default) == (row.name not in ANOTHER_DEFAULT)
     assert (row.reload == "live") == (live and row.name not in NOT_LIVE_HERE)
     assert row.doc
 

@@ -68,9 +68,8 @@ def _append(
     except ProtocolError as error:
         return _refused(broker, produced.index, error)
     broker.appended(partition, written, request.now)
-    appended = written.appended
     answer = PartitionProduceResponse(
-        produced.index, 0, appended.base_offset, appended.append_time, partition.log.start
+        produced.index, 0, written.base_offset, written.append_time, partition.log.start
     )
     pending.append((partition, written, answer))
     return answer
