@@ -3,13 +3,23 @@
 from andiron.broker.node import Node
 from andiron.broker.node_settings import NodeSettings
 from andiron.model.effects import Close, Connected, Finished, Flush, Flushed, Received, Reply, Woken, Work
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import NO_TOPIC_ID
+from andiron.records.batch import iterate
 from andiron.records.builder import build
-from andiron.records.record import Record
+from andiron.records.record import Record, records_of
 from andiron.sim.disk import MemoryDisk
 from andiron.wire.apis import APIS
 from andiron.wire.codec import decode_message, encode_message
 from andiron.wire.header import decode_response_header, encode_request_header
 from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from andiron.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from andiron.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from andiron.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 PROPERTIES = {
@@ -20,6 +30,18 @@ PROPERTIES = {
     "log.dirs": "/data",
 }
 START = 1_700_000_000_000
+TOPIC, BROKER = 2, 4
+SET, DELETE = 0, 1
+
+
+def error_of(answer):
+    """The name of an answer's error, which reads better than its number."""
+    return ErrorCode.of(answer.error_code).name
+
+
+def records_in(data):
+    """The records of the batches that a fetch gave."""
+    return [record for batch in iterate(bytes(data)) for record in records_of(batch)]
 
 
 class Closed(Exception):
@@ -70,11 +92,14 @@ class SmallNode:
 
     def do_flushes(self, error=None):
         while self.flushes:
-            flush = self.flushes.pop(0)
-            if error is None:
-                for file in flush.files:
-                    file.sync()
-            self.step(Flushed(flush.token, error))
+            self.do_flush(error)
+
+    def do_flush(self, error=None):
+        flush = self.flushes.pop(0)
+        if error is None:
+            for file in flush.files:
+                file.sync()
+        self.step(Flushed(flush.token, error))
 
     def do_work(self):
         while self.work:
@@ -129,6 +154,27 @@ class SmallNode:
         assert result.error_code == 0, result.error_message
         return result
 
+    def delete_request(self, *topics):
+        return DeleteTopicsRequest([DeleteTopicState(topic) for topic in topics], timeout_ms=1_000)
+
+    def delete(self, *topics):
+        response = self.ask(self.delete_request(*topics))
+        assert [result.error_code for result in response.responses] == [0] * len(topics)
+
+    def alter_request(self, kind, name, configs):
+        """Set some settings; None takes one back."""
+        changes = [
+            AlterableConfig(key.replace("_", "."), DELETE if value is None else SET, value and str(value))
+            for key, value in configs.items()
+        ]
+        return IncrementalAlterConfigsRequest([AlterConfigsResource(kind, name, changes)])
+
+    def alter_topic(self, topic, **configs):
+        return self.send(self.alter_request(TOPIC, topic, configs))
+
+    def alter_broker(self, name="", **configs):
+        return self.send(self.alter_request(BROKER, name, configs))
+
     def produce_request(self, topic, values, partition=0, acks=-1, timeout_ms=1_000, **batch):
         records = batch.pop("records", None)
         if records is None:
@@ -139,3 +185,34 @@ class SmallNode:
     def produce(self, topic, *values, version=9, **how):
         response = self.ask(self.produce_request(topic, values, **how), version)
         return response and response.responses[0].partition_responses[0]
+
+    def fetch_request(
+        self, topic, offset=0, partition=0, *, wait_ms=0, min_bytes=1, max_bytes=1 << 20,
+        partition_bytes=1 << 20, epoch=-1, **how,
+    ):  # fmt: skip
+        """A fetch of one partition, by the topic's name or, given as bytes, by its id."""
+        wanted = FetchPartition(partition, epoch, offset, partition_max_bytes=partition_bytes)
+        name, topic_id = ("", topic) if isinstance(topic, bytes) else (topic, NO_TOPIC_ID)
+        topics = [FetchTopic(name, topic_id, [wanted])]
+        return FetchRequest(max_wait_ms=wait_ms, min_bytes=min_bytes, max_bytes=max_bytes, topics=topics, **how)
+
+    def fetch(self, topic, offset=0, *, version=12, **how):
+        response = self.ask(self.fetch_request(topic, offset, **how), version)
+        return response.responses[0].partitions[0]
+
+    def values(self, topic, partition=0):
+        """Everything a consumer can read of a partition, from its start on."""
+        log = self.log(topic, partition)
+        found, offset = [], log.start
+        while True:
+            records = [r for r in records_in(self.fetch(topic, offset, partition=partition).records) if r.offset >= offset]
+            if not records:
+                return found
+            found += [record.value for record in records]
+            offset = records[-1].offset + 1
+
+    def partition(self, topic, partition=0):
+        return self.node.broker.partition_by_name(topic, partition)
+
+    def log(self, topic, partition=0):
+        return self.partition(topic, partition).log

@@ -1,0 +1,67 @@
+"""From a time to an offset, and to the latest time: what ListOffsets asks.
+
+    segment    the first one with a timestamp as late as asked for
+    index      an entry before which nothing is that late
+    headers    the first batch whose largest timestamp is that late
+    records    that one batch is opened for the exact record
+
+Timestamps need not rise within a log, so "the first record at or after t" is meant by offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from andiron.log.segment import Segment
+from andiron.model.ids import LeaderEpoch, Offset
+from andiron.records.batch import Batch
+from andiron.records.record import records_of
+
+
+class Found(NamedTuple):
+    """A record, by where and when it is."""
+
+    offset: Offset
+    timestamp: int
+    leader_epoch: LeaderEpoch
+
+
+def first_at_or_after(segments: Sequence[Segment], timestamp: int, start: int, upto: int) -> Found | None:
+    """The first record in [start, upto) that is as late as `timestamp`."""
+    for segment in segments:
+        if segment.base >= upto:
+            return None
+        if segment.max_timestamp < timestamp:
+            continue
+        for position, header in segment.headers(segment.position_for_time(timestamp, start)):
+            if header.base_offset >= upto:
+                return None
+            if header.max_timestamp >= timestamp and header.last_offset >= start:
+                found = _first_in(_whole(segment, position, header), timestamp, start)
+                if found is not None:
+                    return found if found.offset < upto else None
+    return None
+
+
+def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
+    """The first record with the largest timestamp of all, if it lies in [start, upto)."""
+    segment = max(segments, key=lambda each: each.max_timestamp)
+    timestamp = segment.max_timestamp
+    if timestamp < 0:
+        return None
+    for position, header in segment.headers(segment.position_of(segment.indexes.offset_of_max)):
+        found = _first_in(_whole(segment, position, header), timestamp, start)
+        return found if found is not None and found.offset < upto else None
+    return None
+
+
+def _whole(segment: Segment, position: int, header: Batch) -> Batch:
+    return Batch(segment.file.read(position, header.size))
+
+
+def _first_in(batch: Batch, timestamp: int, start: int) -> Found | None:
+    for record in records_of(batch):
+        if record.timestamp >= timestamp and record.offset >= start:
+            return Found(Offset(record.offset), record.timestamp, LeaderEpoch(batch.leader_epoch))
+    return None

@@ -1,0 +1,182 @@
+"""The cleaner: which log is compacted next, and what becomes of the result.
+
+    next_job ──▶ CompactionJob ──(Work, in another process)──▶ Compacted ──▶ finish ──▶ swap, checkpoint
+
+One round at a time: the worker is one process, and the offset map is bounded by the memory that
+log.cleaner.dedupe.buffer.size gives to all of them together.
+
+How far each log is clean is written down in the log directory's cleaner-offset-checkpoint. It is a hint:
+a log without one is cleaned from its start, which costs time and loses nothing.
+
+The law: a result counts only for the log it was made from. If that log has been cut meanwhile, given up
+segments that were cleaned, or is gone altogether, the result is dropped and a later round begins anew.
+
+Read next: cleaner_plan.py for the choice, compaction.py for the work.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from andiron.log import layout
+from andiron.log.batch_filter import ProducerEnd
+from andiron.log.checkpoints import CLEANED_UPTO, load_offsets, save_offsets
+from andiron.log.cleaner_plan import Share, pick_dirtiest, plan_cleaning
+from andiron.log.compaction import Compacted, CompactionJob, Damaged
+from andiron.log.disk import Disk
+from andiron.log.partition_log import PartitionLog
+from andiron.log.producers import Producers
+from andiron.model.ids import Millis, Offset, TopicPartition
+
+_log = logging.getLogger(__name__)
+
+
+class Means(NamedTuple):
+    """What a round may take: the broker's log.cleaner.* settings."""
+
+    buffer_bytes: int = 128 << 20
+    load_factor: float = 0.9
+    bytes_per_second_max: float = math.inf
+
+
+class Cleaner:
+    """Compaction of all logs of a node."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._cleaned: dict[str, dict[TopicPartition, Offset]] = {}  # by log directory, as on disk
+        self._damaged: dict[TopicPartition, str] = {}  # not to be tried again, and why
+        self._under_way: tuple[PartitionLog, int, CompactionJob] | None = None
+
+    @property
+    def under_way(self) -> PartitionLog | None:
+        """The log that a round is cleaning: retention does well to leave it alone until then."""
+        return None if self._under_way is None else self._under_way[0]
+
+    def next_job(
+        self, logs: Iterable[tuple[PartitionLog, Offset]], now: Millis, means: Means = Means()
+    ) -> CompactionJob | None:
+        """The round to run now over one of `logs`, each given with its watermark; None if none is due."""
+        if self._under_way is not None:
+            return None
+        due = [
+            ((log, watermark), share)
+            for log, watermark in logs
+            if "compact" in log.settings.cleanup_policy and log.partition not in self._damaged
+            if (share := self._share(log, watermark, now)).is_due(log.settings)
+        ]
+        picked = pick_dirtiest(due)
+        if picked is None:
+            return None
+        (log, _), share = picked
+        job = _job(log, share, now, means)
+        self._under_way = log, log.generation, job
+        return job
+
+    def finish(
+        self, result: Compacted | Damaged | None, error: str | None, now: Millis
+    ) -> PartitionLog | None:
+        """The round is over, with what its Finished carries; returns the log if all of it was put to use."""
+        assert self._under_way is not None, "one round, one result"
+        log, generation, job = self._under_way
+        self._under_way = None
+        if isinstance(result, Damaged):
+            _log.error("%s is not compacted any more until a restart: %s", log.partition, result.reason)
+            self._damaged[log.partition] = result.reason
+        elif result is None:
+            _log.warning("compaction of %s failed and will be tried again: %s", log.partition, error)
+        elif log.generation == generation and self._swap(log, result, now):
+            self._note(log, result.cleaned_upto)
+            return log
+        self._sweep(job.directory)
+        return None
+
+    def cut(self, log: PartitionLog, offset: Offset) -> None:
+        """The log was truncated: what was clean beyond is gone, and what comes there will be dirty."""
+        cleaned = self._cleaned_of(log)
+        if cleaned.get(log.partition, offset) > offset:
+            self._note(log, offset)
+
+    def forget(self, log: PartitionLog) -> None:
+        """The log is gone; one that comes under its name will be another."""
+        self._damaged.pop(log.partition, None)
+        cleaned = self._cleaned_of(log)
+        if cleaned.pop(log.partition, None) is not None:
+            self._save(log)
+
+    def _share(self, log: PartitionLog, watermark: Offset, now: Millis) -> Share:
+        return plan_cleaning(
+            log.segments,
+            log.settings,
+            start=log.start,
+            end=log.end,
+            cleaned_upto=self._cleaned_of(log).get(log.partition),
+            last_stable=log.last_stable(watermark),
+            now=now,
+        )
+
+    def _swap(self, log: PartitionLog, result: Compacted, now: Millis) -> bool:
+        """Group after group, the lowest first: that is the order in which a start completes them.
+
+        Where retention took a segment meanwhile, its group stays as it is. The others are as good without it,
+        since what supersedes a record comes after it, and retention takes from the front.
+        """
+        sealed = log.segments.bases[:-1]
+        whole = [each for each in result.replacements if all(base in sealed for base in each.old)]
+        for each in whole:
+            log.swap(each.old, each.new, now)
+        return len(whole) == len(result.replacements)
+
+    def _sweep(self, directory: str) -> None:
+        """Remove what a round has written that is of no use."""
+        for name in self._disk.names(directory):
+            if name.endswith(layout.CLEANED):
+                self._disk.remove(f"{directory}/{name}")
+
+    def _note(self, log: PartitionLog, offset: Offset) -> None:
+        self._cleaned_of(log)[log.partition] = offset
+        self._save(log)
+
+    def _cleaned_of(self, log: PartitionLog) -> dict[TopicPartition, Offset]:
+        """The checkpoint of the log directory that holds this log."""
+        parent = _parent(log)
+        if parent not in self._cleaned:
+            notices: list[str] = []
+            self._cleaned[parent] = load_offsets(self._disk, f"{parent}/{CLEANED_UPTO}", notices)
+            for notice in notices:
+                _log.warning(notice)
+        return self._cleaned[parent]
+
+    def _save(self, log: PartitionLog) -> None:
+        parent = _parent(log)
+        save_offsets(self._disk, f"{parent}/{CLEANED_UPTO}", self._cleaned[parent])
+
+
+def _job(log: PartitionLog, share: Share, now: Millis, means: Means) -> CompactionJob:
+    bases = [segment.base for segment in log.segments if segment.base < share.first_uncleanable]
+    return CompactionJob(
+        log.partition,
+        log.directory,
+        log.settings,
+        tuple(bases),
+        share.first_dirty,
+        share.first_uncleanable,
+        tuple(log.aborted_between(Offset(bases[0]), share.first_uncleanable)),
+        _producer_ends(log.producers),
+        now,
+        *means,
+    )
+
+
+def _producer_ends(producers: Producers) -> dict[int, ProducerEnd]:
+    return {
+        state.id: ProducerEnd(state.batches[-1].last_offset if state.batches else None, state.epoch)
+        for state in producers
+    }
+
+
+def _parent(log: PartitionLog) -> str:
+    return log.directory.rpartition("/")[0]

@@ -1,0 +1,112 @@
+"""Leader epochs of a log: which leader wrote from where on, and where two logs part.
+
+    epoch   0          2       3
+            ├──────────┼───────┼─────▶
+    offset  0          40      55
+
+A leader's term begins at the end of its log. A follower that comes back asks the leader where the
+follower's last epoch ended (OffsetForLeaderEpoch); what it has beyond that was never committed, and
+it truncates there. So offsets agree if their epochs do.
+
+The table is kept as leader-epoch-checkpoint. Batches carry their epochs too, so after a crash the
+scan of the log finds again what the file did not hear of: the file must be written before the
+recovery point moves past an entry, and need not be before.
+
+The law: both columns rise. An entry that would break this replaces those it contradicts.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from andiron.log.checkpoints import decode_lines, encode_lines, whole_number
+from andiron.model.ids import NO_EPOCH, LeaderEpoch, Offset
+
+NO_OFFSET = Offset(-1)
+
+
+class EpochEnd(NamedTuple):
+    """Where an epoch ended; both -1 if it is not known."""
+
+    epoch: LeaderEpoch
+    end: Offset
+
+
+class LeaderEpochs:
+    """The leader epochs of one log, each with its first offset."""
+
+    __slots__ = ("_epochs", "_starts", "changed", "latest")
+
+    def __init__(self, entries: Iterable[tuple[int, int]] = ()) -> None:
+        self._epochs: list[int] = []
+        self._starts: list[int] = []
+        self.latest = NO_EPOCH
+        self.changed = False  # since it was last written
+        for epoch, start in entries:
+            self.assign(epoch, start)
+        self.changed = False
+
+    def assign(self, epoch: int, start: int) -> None:
+        """The leader of `epoch` writes from `start` on; knowing that already is fine."""
+        if epoch < 0 or start < 0 or (epoch == self.latest and start >= self._starts[-1]):
+            return
+        self._cut(min(bisect_left(self._epochs, epoch), bisect_left(self._starts, start)))
+        self._epochs.append(epoch)
+        self._starts.append(start)
+        self.latest = LeaderEpoch(epoch)
+        self.changed = True
+
+    def epoch_of(self, offset: int) -> LeaderEpoch:
+        """The epoch in which a record at `offset` was, or would be, written; -1 if not known."""
+        at = bisect_right(self._starts, offset) - 1
+        return LeaderEpoch(self._epochs[at]) if at >= 0 else NO_EPOCH
+
+    def end_of(self, epoch: int, log_end: Offset) -> EpochEnd:
+        """The largest epoch here that is not above `epoch`, and where it ended."""
+        if epoch < 0:
+            return EpochEnd(NO_EPOCH, NO_OFFSET)
+        if epoch == self.latest:
+            return EpochEnd(LeaderEpoch(epoch), log_end)
+        higher = bisect_right(self._epochs, epoch)
+        if higher == len(self._epochs):
+            return EpochEnd(NO_EPOCH, NO_OFFSET)  # from a leader we have not heard of
+        known = self._epochs[higher - 1] if higher else epoch
+        return EpochEnd(LeaderEpoch(known), Offset(self._starts[higher]))
+
+    def truncate_end(self, end: int) -> None:
+        """The log now ends at `end`: epochs that began there or later never were."""
+        at = bisect_left(self._starts, end)
+        if at < len(self._starts):
+            self._cut(at)
+
+    def truncate_start(self, start: int) -> None:
+        """The log now starts at `start`: so does the epoch that was under way there."""
+        gone = bisect_right(self._starts, start) - 1
+        if gone < 0 or (gone == 0 and self._starts[0] == start):
+            return
+        del self._epochs[:gone], self._starts[:gone]
+        self._starts[0] = start
+        self.changed = True
+
+    def entries(self) -> list[tuple[LeaderEpoch, Offset]]:
+        """(epoch, first offset), the oldest first."""
+        return [
+            (LeaderEpoch(epoch), Offset(start))
+            for epoch, start in zip(self._epochs, self._starts, strict=True)
+        ]
+
+    def encode(self) -> bytes:
+        """The contents of leader-epoch-checkpoint."""
+        return encode_lines(f"{epoch} {start}" for epoch, start in self.entries())
+
+    @classmethod
+    def decode(cls, data: bytes) -> LeaderEpochs:
+        """The table of a file; CheckpointError if it is none."""
+        return cls((whole_number(epoch), whole_number(start)) for epoch, start in decode_lines(data, 2))
+
+    def _cut(self, at: int) -> None:
+        del self._epochs[at:], self._starts[at:]
+        self.latest = LeaderEpoch(self._epochs[-1]) if at else NO_EPOCH
+        self.changed = True

@@ -1,0 +1,443 @@
+"""One partition's log: append, read, truncate; the offsets that bound it.
+
+    start ········ last stable ········ watermark ········ end
+    │ deleted      │ decided            │ committed        │ appended
+    │ below        │ below              │ below            │ below
+    ├── segment ──┼── segment ──┼────────── active ────────▶
+
+Appending a batch, top to bottom: is it in turn (producers.py)? does it still fit (roll)? write its
+offset and leader epoch into the bytes it came in; one File.append; note it in the indexes, with its
+producer and its epoch. Cost is per batch, and nothing but that one write goes to the disk.
+
+Reading finds the segment, the segment finds the position (segment.py), and the answer is a slice of
+a file. It ends below `upto`, which its caller takes from the watermark or from `last_stable`.
+
+The laws:
+- A failed append changes nothing, in memory or in the file: KAFKA_STORAGE_ERROR says why. That error from
+  anything else leaves the log as it is, for a restart to put right.
+- After `truncate` and `restart_at` the recovery point on disk must be brought down to `flushed_end` before
+  anything is appended: recovery trusts what lies below it.
+
+Read next: segment.py below, flushed.py and recovery.py beside it, broker/partition.py above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, TypeAlias
+
+from andiron.log import by_time, layout, partition_metadata, recovery
+from andiron.log.abort_index import AbortedTransaction
+from andiron.log.by_time import Found
+from andiron.log.disk import Buffer, Disk, File, FileSlice
+from andiron.log.flushed import Flushed
+from andiron.log.producers import Producers
+from andiron.log.retention import Expired, plan_deletion
+from andiron.log.runs import Run, split
+from andiron.log.segment import RELATIVE_OFFSET_MAX
+from andiron.log.settings import LogSettings
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition
+from andiron.records.batch import Batch, stamp, stamp_append_time
+
+NO_APPEND_TIME = -1
+
+Slice: TypeAlias = FileSlice | None
+
+
+class Appended(NamedTuple):
+    """What became of a batch: its offsets, and whether it was there already."""
+
+    base_offset: Offset
+    append_time: int  # the broker's clock under LogAppendTime; -1 where producers set the time
+    start: Offset  # of the log
+    end: Offset  # of the batch
+    duplicate: bool
+
+
+class PartitionLog:
+    """The log of one partition. Only one at a time may have its directory open."""
+
+    __slots__ = (
+        "_active",
+        "_append_time",
+        "_disk",
+        "_flushed",
+        "_segment_bytes",
+        "directory",
+        "end",
+        "epochs",
+        "generation",
+        "notices",
+        "partition",
+        "producers",
+        "segments",
+        "settings",
+        "start",
+        "topic_id",
+    )
+
+    def __init__(
+        self,
+        disk: Disk,
+        directory: str,
+        partition: TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        *,
+        loaded: recovery.Loaded,
+        notices: list[str],
+    ) -> None:
+        """Use `open`."""
+        self._disk, self.directory, self.partition, self.topic_id = disk, directory, partition, topic_id
+        self.segments, self.epochs, self.producers = loaded.segments, loaded.epochs, loaded.producers
+        self.start, self.end = loaded.start, loaded.end
+        self.generation = 0  # grows when the log is cut or deleted: a compaction under way is void then
+        self.notices = notices  # what had to be done to open it
+        self._flushed = Flushed(disk, directory, loaded.flushed_end)
+        self._active = self.segments.active
+        self.replace_settings(settings)
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        directory: str,
+        partition: TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        *,
+        recovery_point: Offset = Offset(0),
+        clean: bool = False,
+        log_start: Offset = Offset(0),
+        now: Millis,
+    ) -> PartitionLog:
+        """Open the log in `directory`, or make an empty one that starts at `log_start`.
+
+        After a `clean` stop nothing is scanned; otherwise everything from the recovery point on.
+        """
+        notices: list[str] = []
+        with _storage(partition):
+            sizes = disk.names(directory)
+            if not sizes:
+                disk.make_directory(directory)
+            written = partition_metadata.settle(disk, directory, topic_id, sizes, notices)
+            loaded = recovery.load(
+                disk, directory, settings, recovery_point=recovery_point, clean=clean, log_start=log_start,
+                now=now, sizes=sizes, notices=notices,
+            )  # fmt: skip
+        log = cls(disk, directory, partition, topic_id, settings, loaded=loaded, notices=notices)
+        for file in written:
+            log._flushed.note_file(file)
+        return log
+
+    # ── writing ──────────────────────────────────────────────────────────────────────
+
+    def append(
+        self, batch: Batch, records: bytearray | memoryview, leader_epoch: LeaderEpoch, now: Millis
+    ) -> Appended:
+        """Take in one batch as the leader. `records` are exactly its bytes; offset and epoch go into them."""
+        producer_id = batch.producer_id
+        if producer_id >= 0:
+            seen = self.producers.check(batch)
+            if seen is not None:
+                first, end = Offset(seen.first_offset), Offset(seen.last_offset + 1)
+                return Appended(first, seen.timestamp, self.start, end, True)
+        base = self.end
+        last = base + batch.last_offset_delta
+        append_time, timestamp = NO_APPEND_TIME, batch.max_timestamp
+        if self._append_time:
+            append_time = timestamp = now
+            stamp_append_time(records, 0, now)
+        stamp(records, 0, base, leader_epoch)
+        active = self._active
+        try:
+            if (
+                timestamp > active.roll_at
+                or active.size + batch.size > self._segment_bytes
+                or last - active.base > RELATIVE_OFFSET_MAX
+            ):
+                self._roll_for(batch.size, base, last, timestamp, now)
+                active = self._active
+            active.append(records, last, timestamp)
+        except OSError as error:
+            raise _storage_error(self.partition, error) from error
+        self.end = end = Offset(last + 1)
+        if leader_epoch != self.epochs.latest:
+            self.epochs.assign(leader_epoch, base)
+        if producer_id >= 0:
+            aborted = self.producers.replay(batch, base, timestamp)
+            if aborted is not None:
+                active.indexes.aborts.append(aborted)
+        flushed = self._flushed
+        if base == flushed.end:
+            flushed.since = now
+        return Appended(base, append_time, self.start, end, False)
+
+    def append_replicated(self, records: Buffer, now: Millis) -> Offset:
+        """Take in batches as the leader's log has them; a part of one at the end is left out. Returns the end."""
+        active = self._active
+        room = self._segment_bytes - active.size
+        runs = split(records, self.end, base=active.base, room=room, segment_bytes=self._segment_bytes)
+        for run in runs:
+            self._append_run(run, now)
+        return self.end
+
+    def roll_if_due(self, now: Millis) -> bool:
+        """Begin a new segment if the active one is old or full; the clock counts as the next batch's time."""
+        active = self._active
+        if not active.size or not active.is_due(0, self.end - 1, now, now, self._segment_bytes):
+            return False
+        with _storage(self.partition):
+            self._roll(self.end, now)
+        return True
+
+    def replace_settings(self, settings: LogSettings) -> None:
+        """The topic's configs have changed."""
+        self.settings = settings
+        self._append_time = settings.message_timestamp_type == "LogAppendTime"
+        self._segment_bytes = settings.segment_bytes
+        self._active.take_settings(settings)
+
+    # ── reading ──────────────────────────────────────────────────────────────────────
+
+    def read(self, offset: Offset, max_bytes: int, upto: Offset, *, at_least_one: bool = True) -> Slice:
+        """Whole batches from the one that holds `offset` on, below `upto`, from one segment.
+
+        At most `max_bytes`, but for a first batch that is larger: it comes whole, or not at all without
+        `at_least_one`. None if there is nothing.
+        """
+        if not self.start <= offset <= self.end:
+            raise ErrorCode.OFFSET_OUT_OF_RANGE.error(
+                f"{self.partition} has {self.start} to {self.end}, not {offset}"
+            )
+        upto = min(upto, self.end)
+        if offset >= upto:
+            return None
+        try:
+            if offset >= self._active.base:
+                return self._active.read(offset, max_bytes, upto, self.end, at_least_one=at_least_one)
+            number = self.segments.number_of(offset)
+            while number < len(self.segments) and self.segments[number].base < upto:
+                segment, end = self.segments[number], self.segments.end_of(number, self.end)
+                found = segment.read(offset, max_bytes, upto, end, at_least_one=at_least_one)
+                if found is not None or segment.position_of(offset) < segment.size:
+                    return found
+                number += 1  # compaction has taken the last records of this one
+        except OSError as error:
+            raise _storage_error(self.partition, error) from error
+        return None
+
+    def offset_for_time(self, timestamp: Millis, upto: Offset) -> Found | None:
+        """The first record below `upto` that is as late as `timestamp`."""
+        with _storage(self.partition):
+            return by_time.first_at_or_after(self.segments, timestamp, self.start, upto)
+
+    def offset_of_max_timestamp(self, upto: Offset) -> Found | None:
+        """The first record with the largest timestamp of the log, if it lies below `upto`."""
+        with _storage(self.partition):
+            return by_time.latest(self.segments, self.start, upto)
+
+    def last_stable(self, watermark: Offset) -> Offset:
+        """Where what read_committed readers may see ends."""
+        return Offset(max(self.start, self.producers.last_stable(watermark)))
+
+    def aborted_between(self, start: Offset, end: Offset) -> list[AbortedTransaction]:
+        """The aborted transactions that touch [start, end), for a reader to skip."""
+        found: list[AbortedTransaction] = []
+        with _storage(self.partition):
+            for segment in self.segments.holding(start):
+                if segment.has_aborts:
+                    more, complete = segment.indexes.aborts.between(start, end)
+                    found += more
+                    if complete:
+                        break
+        return found
+
+    @property
+    def size(self) -> int:
+        """Bytes of all its .log files."""
+        return sum(segment.size for segment in self.segments)
+
+    # ── its bounds ───────────────────────────────────────────────────────────────────
+
+    def truncate(self, offset: Offset, now: Millis) -> Offset:
+        """Forget everything from the batch on that holds `offset`; returns the new end. See the laws."""
+        if offset >= self.end:
+            self.epochs.truncate_end(offset)
+            return self.end
+        if offset < self.segments[0].base:
+            self.restart_at(offset, now)
+            return self.end
+        self.generation += 1
+        with _storage(self.partition):
+            later = [segment for segment in self.segments if segment.base > offset]
+            self.segments.give_up(later, self._removal_due(now))
+            self._active = self.segments.active
+            self.end = Offset(self._active.truncate_to(offset))
+            self._active.file.sync()
+            self._disk.sync_directory(self.directory)
+            self._flushed.fall_to(self.end)
+            self.start = min(self.start, self.end)
+            self.epochs.truncate_end(self.end)
+            self.segments.snapshots.keep(self.segments.bases, self.end)
+            self.producers = recovery.replay_producers(self.segments, self.end, self.notices)
+        return self.end
+
+    def restart_at(self, offset: Offset, now: Millis) -> None:
+        """Forget everything, and begin again at `offset`. See the laws."""
+        self.generation += 1
+        with _storage(self.partition):
+            self.segments.restart(offset, self.settings, now)
+            self._active = self.segments.active
+            self._disk.sync_directory(self.directory)
+            self._flushed.fall_to(offset)
+            self._flushed.end = self.start = self.end = offset
+            self.producers = Producers()
+            self.epochs.truncate_end(0)
+
+    def advance_start(self, offset: Offset) -> None:
+        """Nothing below `offset` is there any more; whole segments below it go with the next `delete_old`."""
+        if offset > self.end:
+            raise ErrorCode.OFFSET_OUT_OF_RANGE.error(f"{self.partition} ends at {self.end}, before {offset}")
+        if offset > self.start:
+            self.start = offset
+            self.epochs.truncate_start(offset)
+
+    def delete_old(self, now: Millis, upto: Offset) -> list[Expired]:
+        """Give up the segments that retention says may go, none beyond `upto`; returns which, and why."""
+        with _storage(self.partition):
+            plan = plan_deletion(
+                self.segments, self.settings, start=self.start, end=self.end, upto=upto, now=now
+            )
+            if len(plan) == len(self.segments):
+                self._roll(self.end, now)
+            if plan:
+                self.segments.give_up(self.segments[: len(plan)], self._removal_due(now))
+                self._flushed.note_names()
+                self.advance_start(Offset(self.segments[0].base))
+        return plan
+
+    def swap(self, old: Sequence[int], new: int, now: Millis) -> bool:
+        """Put a compacted segment, still called .cleaned, in the place of those it was made from.
+
+        All go by their bases; of several, the lowest first. False if the log has moved on: the new one is removed.
+        """
+        with _storage(self.partition):
+            self._flushed.note_names()
+            return self.segments.swap(old, new, self.settings, self._removal_due(now))
+
+    def due_removals(self, now: Millis) -> list[str]:
+        """Files given up long enough ago to be removed, each handed out once."""
+        return self.segments.due_removals(now)
+
+    def next_removal(self) -> Millis:
+        """When there will be some."""
+        return self.segments.next_removal()
+
+    def expire_producers(self, now: Millis, expiration_ms: int) -> int:
+        """Forget producers that have been silent for producer.id.expiration.ms; returns how many."""
+        return self.producers.expire(now, expiration_ms)
+
+    # ── the disk ─────────────────────────────────────────────────────────────────────
+
+    @property
+    def flushed_end(self) -> Offset:
+        """Everything below is on the disk: the recovery point."""
+        return self._flushed.end
+
+    def flush_due(self, now: Millis) -> bool:
+        """Is it time to flush, by flush.messages, flush.ms or because a segment was sealed?"""
+        return self._flushed.is_due(self.segments, self.end, self.settings, now)
+
+    def flush_deadline(self) -> Millis:
+        """When flush.ms will ask for a flush."""
+        return self._flushed.deadline(self.end, self.settings)
+
+    def unflushed_files(self) -> tuple[list[File], Offset]:
+        """What to sync so that everything below the returned end is on the disk; then say `note_flushed`."""
+        with _storage(self.partition):
+            return self._flushed.begin(self.segments, self.epochs), self.end
+
+    def note_flushed(self, end: Offset) -> None:
+        """The files handed out last are synced."""
+        self._flushed.done(end)
+
+    def close(self) -> None:
+        """Bring everything to the disk, for a start that trusts it. The log may not be used any more."""
+        if not self.end:
+            return  # never written to: there is nothing that a start could miss
+        with _storage(self.partition):
+            snapshots = self.segments.snapshots
+            if self.end > max(snapshots.newest, 0):
+                self._flushed.note_file(snapshots.take(self.producers, self.end))
+                snapshots.keep(self.segments.bases, self.end)
+            written = self._active.write_indexes()
+            if written or self._flushed.is_behind(self.end, self.epochs):
+                files, end = self.unflushed_files()
+                for file in (*files, *written):
+                    file.sync()
+                self.note_flushed(end)
+            for segment in self.segments:
+                segment.close()
+
+    def delete(self, now: Millis) -> tuple[str, Millis]:
+        """Give up the whole log: its directory gets another name, returned with when to remove it."""
+        self.generation += 1
+        token = f"{int.from_bytes(self.topic_id, 'big') ^ now:032x}"
+        parent = self.directory.rpartition("/")[0]
+        path = f"{parent}/{layout.moving_folder_name(self.partition, token, layout.DELETE)}"
+        with _storage(self.partition):
+            self._disk.rename(self.directory, path)
+            self._disk.sync_directory(parent)
+        return path, self._removal_due(now)
+
+    # ── inside ───────────────────────────────────────────────────────────────────────
+
+    def _roll_for(self, size: int, base: int, last: int, timestamp: int, now: Millis) -> None:
+        if size > self._segment_bytes:
+            raise ErrorCode.RECORD_LIST_TOO_LARGE.error(
+                f"a batch of {size} bytes does not fit into a segment of {self._segment_bytes}"
+            )
+        if self._active.is_due(size, last, timestamp, now, self._segment_bytes):
+            self._roll(base, now)
+
+    def _roll(self, base: int, now: Millis) -> None:
+        self._flushed.note_file(self.segments.roll(base, self.producers, self.settings, now))
+        self._active = self.segments.active
+
+    def _append_run(self, run: Run, now: Millis) -> None:
+        first, last, base = run.batches[0], run.batches[-1], self.end
+        try:
+            size, time = len(run.data), first.max_timestamp
+            if self._active.is_due(size, last.last_offset, time, now, self._segment_bytes):
+                self._roll(first.base_offset, now)
+            self._active.append_run(run.data, run.places())
+        except OSError as error:
+            raise _storage_error(self.partition, error) from error
+        self.end = Offset(last.next_offset)
+        for batch in run.batches:
+            self.epochs.assign(batch.leader_epoch, batch.base_offset)
+            if batch.producer_id >= 0:
+                aborted = self.producers.replay(batch, batch.base_offset, batch.max_timestamp)
+                if aborted is not None:
+                    self._active.indexes.aborts.append(aborted)
+        if base == self._flushed.end:
+            self._flushed.since = now
+
+    def _removal_due(self, now: Millis) -> Millis:
+        return Millis(now + self.settings.file_delete_delay_ms)
+
+
+@contextmanager
+def _storage(partition: TopicPartition) -> Iterator[None]:
+    """What the disk refuses is a KAFKA_STORAGE_ERROR."""
+    try:
+        yield
+    except OSError as error:
+        raise _storage_error(partition, error) from error
+
+
+def _storage_error(partition: TopicPartition, error: OSError) -> ProtocolError:
+    return ErrorCode.KAFKA_STORAGE_ERROR.error(f"{partition}: {error}")
