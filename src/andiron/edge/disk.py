@@ -29,6 +29,8 @@ from andiron.edge.reaper import Reaper
 from andiron.log.disk import Buffer
 from andiron.model.errors import AndironError
 
+_PLENTY = 1 << 17  # descriptors, where the system sets no limit
+
 # Brings data and size to the disk and spares the inode's times, where the system can.
 sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
@@ -128,7 +130,7 @@ class PosixDisk:
 
     def __init__(self, descriptors: int | None = None) -> None:
         """Keep at most `descriptors` files open; half of what the process may have unless told."""
-        self._descriptors = descriptors or max(resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2, 16)
+        self._descriptors = descriptors or _descriptors_allowed() // 2
         self._files: dict[str, dict[str, PosixFile]] = {}  # directory → name → file
         self._open: OrderedDict[PosixFile, None] = OrderedDict()  # the clock: its hand is at the first
         self._locks: dict[str, int] = {}
@@ -282,6 +284,11 @@ class PosixDisk:
             with os.scandir(directory) as entries:
                 found += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         return found
+
+
+def _descriptors_allowed() -> int:
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _PLENTY if allowed == resource.RLIM_INFINITY else max(allowed, 32)
 
 
 def _name_and_size(entry: os.DirEntry[str]) -> tuple[str, int] | None:

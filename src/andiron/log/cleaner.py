@@ -152,7 +152,10 @@ class Cleaner:
 
     def _save(self, log: PartitionLog) -> None:
         parent = _parent(log)
-        save_offsets(self._disk, f"{parent}/{CLEANED_UPTO}", self._cleaned[parent])
+        try:
+            save_offsets(self._disk, f"{parent}/{CLEANED_UPTO}", self._cleaned[parent])
+        except OSError as error:
+            _log.warning("%s/%s could not be written: %s", parent, CLEANED_UPTO, error)
 
 
 def _job(log: PartitionLog, share: Share, now: Millis, means: Means) -> CompactionJob:

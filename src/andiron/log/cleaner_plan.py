@@ -74,10 +74,10 @@ def plan_cleaning(
 ) -> Share:
     """One log's share; `cleaned_upto` is its checkpoint, and the last of `segments` is active."""
     first_dirty = _first_dirty(start, end, cleaned_upto)
-    *sealed, active = segments
+    sealed = segments[:-1]
     dirty = sealed[_holder(segments, first_dirty) :]
-    uncleanable = min(last_stable, active.base, _too_young(dirty, settings, now))
-    # Whole segments only: the one that holds the offset is not cleaned.
+    uncleanable = min(last_stable, _too_young(dirty, settings, now))
+    # Whole segments only: the one that holds the offset is not cleaned, and it is the active one at the latest.
     first_uncleanable = segments[_holder(segments, uncleanable)].base
     return Share(
         first_dirty,

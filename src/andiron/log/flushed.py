@@ -34,12 +34,12 @@ class Flushed:
         self.end = end
         self.since = Millis(0)  # when the oldest append was made that is not flushed
         self._ceiling: int = NEVER  # of what a flush under way vouches for
-        self._loose: list[File] = []  # small files written beside the segments
+        self._loose: dict[str, File] = {}  # small files written beside the segments, by path
         self._names_changed = True  # for all we know, by whoever was here before us
 
     def note_file(self, file: File) -> None:
         """A small file was written; its name may be new."""
-        self._loose.append(file)
+        self._loose[file.path] = file
         self._names_changed = True
 
     def note_names(self) -> None:
@@ -78,8 +78,8 @@ class Flushed:
             self._disk.sync_directory(self._directory.rpartition("/")[0])
             self._names_changed = False
         self._ceiling = NEVER
-        files = [file for file in self._loose if self._disk.exists(file.path)]
-        self._loose = []
+        files = [file for path, file in self._loose.items() if self._disk.exists(path)]
+        self._loose = {}
         for segment in segments.holding(self.end):
             files += [segment.file] if segment is segments.active else segment.files()
         return files

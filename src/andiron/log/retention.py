@@ -26,6 +26,7 @@ from typing import NamedTuple, Protocol
 
 from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis, Offset
+from andiron.model.settings import MAX_LONG
 
 
 class Kept(Protocol):
@@ -60,7 +61,7 @@ def plan_deletion(
             plan.go_on("retention.bytes", lambda segment, _: plan.bytes_gone + segment.size <= excess)
         if settings.retention_ms >= 0:
             latest = now - settings.retention_ms
-            plan.go_on("retention.ms", lambda segment, _: segment.max_timestamp < latest)
+            plan.go_on("retention.ms", lambda *_: plan.time() < latest)
     return plan.expired
 
 
@@ -71,6 +72,11 @@ class _Plan:
         self.expired: list[Expired] = []
         self.bytes_gone = 0  # by the rule at work
         self._segments, self._end, self._upto = segments, end, upto
+
+    def time(self) -> int:
+        """The latest of the next segment; without timestamps it is as old as what was written after it."""
+        times = (segment.max_timestamp for segment in self._segments[len(self.expired) :])
+        return next((time for time in times if time >= 0), MAX_LONG)
 
     def bytes_left(self) -> int:
         return sum(segment.size for segment in self._segments[len(self.expired) :])

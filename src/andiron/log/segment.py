@@ -195,10 +195,15 @@ class Segment:
         """Live by these from now on."""
         self._indexes.interval = settings.index_interval_bytes
         self._index_bytes_max = settings.segment_index_bytes
-        jitter_ms_max = min(settings.segment_jitter_ms, settings.segment_ms)
+        roll_ms = settings.segment_ms
+        if (
+            "compact" in settings.cleanup_policy
+        ):  # the active segment is not compacted, so it must not stay so long
+            roll_ms = min(roll_ms, settings.max_compaction_lag_ms)
+        jitter_ms_max = min(settings.segment_jitter_ms, roll_ms)
         name = f"{self._directory.rpartition('/')[2]}/{self.base}"
         jitter_ms = zlib.crc32(name.encode()) % jitter_ms_max if jitter_ms_max > 0 else 0
-        self._roll_ms = settings.segment_ms - jitter_ms
+        self._roll_ms = roll_ms - jitter_ms
         self.roll_at = _LOOK_CLOSER if self.size else NEVER
 
     # ── reading ──────────────────────────────────────────────────────────────────────

@@ -14,12 +14,15 @@ from andiron.model.effects import Flushed
 class Syncs:
     """Counts syncs by file name, and holds the first one until told to go on."""
 
-    def __init__(self):
+    def __init__(self, folder):
         self.names, self.broken = [], set()
+        self._folder = folder
         self.entered, self.go_on = threading.Event(), threading.Event()
 
     def __call__(self, fd):
-        name = os.readlink(f"/proc/self/fd/{fd}").rsplit("/", 1)[-1]
+        inode = os.fstat(fd).st_ino
+        named = (path.name for path in self._folder.iterdir() if path.stat().st_ino == inode)
+        name = next(named, "removed")
         self.names.append(name)
         self.entered.set()
         assert self.go_on.wait(10)
@@ -35,8 +38,8 @@ def disk():
 
 
 @pytest.fixture
-def syncs(monkeypatch):
-    syncs = Syncs()
+def syncs(monkeypatch, tmp_path):
+    syncs = Syncs(tmp_path)
     monkeypatch.setattr(flusher_module, "sync_data", syncs)
     return syncs
 
@@ -129,13 +132,13 @@ def test_no_descriptor_is_left_behind(disk, tmp_path):
     files = [disk.open(f"{tmp_path}/{n}") for n in range(5)]
     for file in files:
         file.fd()
-    before = len(os.listdir("/proc/self/fd"))
+    before = len(os.listdir("/dev/fd"))
 
     for token in range(50):
         flusher.submit(token, files)
     flusher.drain()
 
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/dev/fd")) == before
     assert len(flusher.completed()) == 50
 
 

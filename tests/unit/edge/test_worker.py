@@ -11,7 +11,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from andiron.edge.disk import PosixDisk
 from andiron.edge.worker import Worker
+from andiron.log.cleaner import Cleaner
+from andiron.log.partition_log import PartitionLog
+from andiron.log.settings import LogSettings
+from andiron.model.ids import TopicId, TopicPartition
+from andiron.records.batch import Batch, iterate
+from andiron.records.builder import build
+from andiron.records.record import Record, records_of
 
 
 class Wakes:
@@ -125,7 +133,15 @@ def test_the_child_ends_with_its_parent_in_the_middle_of_a_job():
 import os, sys
 sys.path[:] = {[*sys.path, os.path.dirname(__file__)]!r}
 from test_worker import Stuck
+from andiron.edge.disk import PosixDisk
 from andiron.edge.worker import Worker
+from andiron.log.cleaner import Cleaner
+from andiron.log.partition_log import PartitionLog
+from andiron.log.settings import LogSettings
+from andiron.model.ids import TopicId, TopicPartition
+from andiron.records.batch import Batch, iterate
+from andiron.records.builder import build
+from andiron.records.record import Record, records_of
 worker = Worker(print)
 worker.submit(1, Stuck())
 while worker._child is None: pass
@@ -144,11 +160,30 @@ os._exit(9)
 
 
 def test_the_child_gets_the_pipes_and_nothing_else(worker, wakes):
-    worker.submit(1, job(methodcaller("names", "/proc/self/fd")))
+    worker.submit(1, job(methodcaller("names", "/dev/fd")))
 
     names = one(worker, wakes).result
     # 0-2, the answers' copy of 1, and the directory being listed
     assert len(names) <= 5
+
+
+def test_a_log_is_compacted_in_the_child(worker, wakes, tmp_path):
+    disk, folder = PosixDisk(), f"{tmp_path}/t-0"
+    settings = LogSettings(cleanup_policy=("compact",), segment_bytes=200, min_cleanable_dirty_ratio=0.1)
+    log = PartitionLog.open(disk, folder, TopicPartition("t", 0), TopicId(bytes(range(16))), settings, now=1)
+    for offset in range(9):
+        batch = build([Record(0, 1, b"key", b"%d" % offset)])
+        log.append(Batch(batch), memoryview(batch), 0, 1)
+    cleaner = Cleaner(disk)
+
+    worker.submit(1, cleaner.next_job([(log, log.end)], 1))
+    finished = one(worker, wakes)
+
+    assert finished.error is None
+    assert cleaner.finish(finished.result, finished.error, 1) is log
+    found = log.read(0, 1 << 20, log.end)
+    assert [record.value for batch in iterate(found.read()) for record in records_of(batch)] == [b"7"]
+    disk.close_all()
 
 
 def test_the_child_does_not_load_the_server():

@@ -50,6 +50,14 @@ def test_a_record_from_the_future_holds_back_what_came_after_it():
     assert expired(odd, retention_ms=1_000) == [(0, "retention.ms")]
 
 
+def test_a_segment_without_timestamps_is_as_old_as_the_one_after_it():
+    timeless = [SEGMENTS[0]._replace(max_timestamp=-1), *SEGMENTS[1:]]
+
+    assert expired(timeless, retention_ms=8_000) == []
+    assert [base for base, _ in expired(timeless, retention_ms=7_999)] == [0, 10]
+    assert expired([each._replace(max_timestamp=-1) for each in SEGMENTS], retention_ms=0) == []
+
+
 def test_retention_bytes_keeps_at_least_that_much():
     assert expired(retention_bytes=350) == []
     assert expired(retention_bytes=251) == []

@@ -12,7 +12,7 @@ from andiron.wire.schema import array, i16, i32, i64, message, nested, records, 
 @struct
 class PartitionProduceData:
     index: int = i32()
-    records: memoryview | None = records(nullable=True)
+    records: memoryview | bytes | None = records(nullable=True)
 
 
 @struct

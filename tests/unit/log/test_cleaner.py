@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import pytest
+
+from andiron.log.checkpoints import CLEANED_UPTO, decode_offsets
+from andiron.log.cleaner import Cleaner, Means
+from andiron.log.compaction import Damaged
+from andiron.log.partition_log import PartitionLog
+from andiron.log.settings import LogSettings
+from andiron.model.ids import TopicId, TopicPartition
+from andiron.records.batch import Batch, iterate
+from andiron.records.builder import build
+from andiron.records.record import Record, records_of
+from andiron.sim.disk import MemoryDisk
+
+SETTINGS = LogSettings(cleanup_policy=("compact",), segment_bytes=200, min_cleanable_dirty_ratio=0.1)
+NOW = 5_000
+
+
+class World:
+    """A cleaner and the logs of one directory."""
+
+    def __init__(self):
+        self.disk = MemoryDisk()
+        self.disk.make_directory("data")
+        self.cleaner = Cleaner(self.disk)
+        self.logs = []
+
+    def log(self, topic="t", settings=SETTINGS, *, keys=b"", **producer):
+        """A log with one record for each byte of `keys`, two to a segment."""
+        topic_id = TopicId(topic.encode().rjust(16, b"0"))
+        log = PartitionLog.open(
+            self.disk, f"data/{topic}-0", TopicPartition(topic, 0), topic_id, settings, now=NOW
+        )
+        self.logs.append(log)
+        self.write(log, keys, **producer)
+        return log
+
+    def write(self, log, keys, **producer):
+        for key in keys:
+            batch = build([Record(0, 100, bytes((key,)), b"x" * 20)], **producer)
+            log.append(Batch(batch), memoryview(batch), 0, NOW)
+
+    def next_job(self, means=Means()):
+        return self.cleaner.next_job([(log, log.end) for log in self.logs], NOW, means)
+
+    def finish(self, job):
+        return self.cleaner.finish(job.run(self.disk), None, NOW)
+
+    def checkpoint(self):
+        return decode_offsets(self.disk.read_file(f"data/{CLEANED_UPTO}"))
+
+    def litter(self, topic="t"):
+        return [name for name in self.disk.names(f"data/{topic}-0") if name.endswith(".cleaned")]
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def left(log):
+    offset, found = log.start, []
+    while (some := log.read(offset, 1 << 20, log.end)) is not None:
+        for batch in iterate(some.read()):
+            found += [(record.offset, record.key) for record in records_of(batch)]
+            offset = batch.next_offset
+    return found
+
+
+def test_a_round_cleans_a_log_and_notes_how_far(world):
+    log = world.log(keys=b"abaabc")
+
+    job = world.next_job()
+    assert world.cleaner.under_way is log
+    assert world.finish(job) is log
+
+    assert left(log) == [(1, b"b"), (3, b"a"), (4, b"b"), (5, b"c")]  # the last two are in the active segment
+    assert world.checkpoint() == {log.partition: job.end}
+    assert world.cleaner.under_way is None
+    assert world.litter() == []
+
+
+def test_a_clean_log_is_not_cleaned_again_until_there_is_more(world):
+    log = world.log(keys=b"aaaaaa")
+    world.finish(world.next_job())
+    assert world.next_job() is None
+
+    world.write(log, b"aaaa")
+
+    assert world.next_job().first_dirty == 4
+
+
+def test_another_cleaner_goes_on_from_the_checkpoint(world):
+    world.log(keys=b"aaaaaa")
+    world.finish(world.next_job())
+    world.cleaner = Cleaner(world.disk)
+
+    assert world.next_job() is None
+
+
+def test_a_broken_checkpoint_is_taken_as_none(world):
+    world.log(keys=b"aaaaaa")
+    world.disk.write_file(f"data/{CLEANED_UPTO}", b"what is this?")
+
+    assert world.next_job().first_dirty == 0
+
+
+def test_only_one_round_runs_at_a_time_and_the_dirtiest_log_goes_first(world):
+    half = world.log("half", keys=b"aaaaaa")
+    world.finish(world.next_job())
+    world.write(half, b"aaaa")
+    world.log("dirty", keys=b"aaaaaa")
+
+    job = world.next_job()
+
+    assert job.partition.topic == "dirty"
+    assert world.next_job() is None
+    world.finish(job)
+    assert world.next_job().partition.topic == "half"
+
+
+def test_logs_that_are_not_to_be_compacted_are_left_alone(world):
+    world.log(settings=LogSettings(cleanup_policy=("delete",), segment_bytes=200), keys=b"aaaaaa")
+
+    assert world.next_job() is None
+
+
+def test_a_job_gets_the_means_and_what_it_must_know_of_producers(world):
+    world.log(keys=b"aaaaaa")
+    log = world.logs[0]
+    for sequence in range(2):
+        batch = build([Record(0, 1, b"z", b"z")], producer_id=9, producer_epoch=3, base_sequence=sequence)
+        log.append(Batch(batch), memoryview(batch), 0, NOW)
+
+    job = world.next_job(Means(1 << 20, 0.5, 1000.0))
+
+    assert (job.buffer_bytes, job.load_factor, job.bytes_per_second_max) == (1 << 20, 0.5, 1000.0)
+    assert job.producers == {9: (7, 3)}
+
+
+def test_nothing_beyond_the_watermark_is_cleaned(world):
+    log = world.log(keys=b"aaaaaaaa")
+
+    assert world.cleaner.next_job([(log, 1)], NOW) is None
+    assert world.cleaner.next_job([(log, 5)], NOW).end == 4
+
+
+def test_a_checkpoint_that_cannot_be_written_costs_nothing_but_time(world):
+    log = world.log(keys=b"aaaaaa")
+    result = world.next_job().run(world.disk)
+    world.disk.fill_up()
+
+    assert world.cleaner.finish(result, None, NOW) is log
+    assert world.next_job() is None
+
+
+# ── results that come too late ───────────────────────────────────────────────────────
+
+
+def test_a_result_is_dropped_if_the_log_was_cut_meanwhile_though_it_grew_again(world):
+    log = world.log(keys=b"aaaaaaaa")
+    job = world.next_job()
+    log.truncate(1, NOW)
+    world.write(log, b"bcdefgh")
+    before = left(log)
+
+    assert world.finish(job) is None
+
+    assert left(log) == before
+    assert world.litter() == []
+    assert world.next_job().first_dirty == 0
+
+
+def test_a_result_is_dropped_if_the_log_is_gone_and_another_has_its_name(world):
+    old = world.log(keys=b"aaaaaaaa")
+    job = world.next_job()
+    old.delete(NOW)
+    world.cleaner.forget(old)
+    world.logs.clear()
+    new = world.log(keys=b"bcdefghi")
+
+    assert world.finish(job) is None
+
+    assert [key for _, key in left(new)] == [b"b", b"c", b"d", b"e", b"f", b"g", b"h", b"i"]
+    assert world.litter() == []
+
+
+def test_where_retention_took_a_segment_its_group_stays_and_the_others_are_cleaned(world):
+    log = world.log(keys=b"abacadaeafag")
+    job = world.next_job()
+    result = job.run(world.disk)
+    assert len(result.replacements) > 1
+    gone = result.replacements[0].old
+    log.advance_start(gone[0] + 2)
+    log.delete_old(NOW, log.end)
+
+    assert world.cleaner.finish(result, None, NOW) is None
+
+    kept = [offset for offset, _ in left(log)]
+    assert set(kept) < set(range(gone[0] + 2, 12))
+    assert world.litter() == []
+    assert world.next_job().first_dirty == log.start
+
+
+def test_a_failed_round_is_tried_again(world):
+    world.log(keys=b"aaaaaa")
+    world.next_job().run(world.disk)
+
+    assert world.cleaner.finish(None, "the worker process is gone", NOW) is None
+
+    assert world.litter() == []
+    assert world.next_job() is not None
+
+
+def test_a_damaged_log_is_not_tried_again(world):
+    world.log(keys=b"aaaaaa")
+    world.next_job()
+
+    world.cleaner.finish(Damaged("rotten"), None, NOW)
+
+    assert world.next_job() is None
+
+
+# ── what the node tells it ───────────────────────────────────────────────────────────
+
+
+def test_after_a_cut_what_comes_there_is_dirty(world):
+    log = world.log(keys=b"aaaaaaaa")
+    world.finish(world.next_job())
+
+    end = log.truncate(3, NOW)
+    world.cleaner.cut(log, end)
+    world.write(log, b"bbbbbbbb")
+
+    assert world.checkpoint() == {log.partition: end}
+    assert world.next_job().first_dirty == end
+
+
+def test_a_cut_beyond_what_is_clean_changes_nothing(world):
+    log = world.log(keys=b"aaaaaaaa")
+    job = world.next_job()
+    world.finish(job)
+
+    world.cleaner.cut(log, log.end)
+
+    assert world.checkpoint() == {log.partition: job.end}
+
+
+def test_a_log_that_is_gone_is_forgotten(world):
+    log = world.log(keys=b"aaaaaaaa")
+    world.finish(world.next_job())
+
+    world.cleaner.forget(log)
+
+    assert world.checkpoint() == {}
