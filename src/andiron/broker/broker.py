@@ -15,6 +15,7 @@ made, reconfigured and removed as the metadata log says, and nothing else says s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar
 
 from andiron.broker.fetch_sessions import FetchSessions
@@ -33,7 +34,7 @@ from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.effects import Effect, Finished, Flushed, Reconfigure
-from andiron.model.errors import ErrorCode
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId
 from andiron.model.layers import Layers
 
@@ -137,8 +138,12 @@ class Broker:
             self.housekeeping.written(partition)
 
     def decide(self, request: object, now: Millis, timeout_ms: int = DECISION_MS) -> Wait:
-        """Let the controller decide; the Wait gives its response once that is committed and in effect."""
-        wait = self.metadata.shard.run(request, now, timeout_ms)
+        """Let the controller decide; the Wait gives its response once that is committed and in effect.
+        What keeps it from being so is raised when the response is asked for: see Wait.or_else."""
+        try:
+            wait = self.metadata.shard.run(request, now, timeout_ms)
+        except ProtocolError as error:
+            return Wait.over(partial(_fail, error))
         self._want_flush(self.metadata.partition)
         return wait
 
@@ -212,3 +217,7 @@ class Broker:
             self._effects.append(Reconfigure(self.live_settings()))
             self.changed = True
         self.touch(self.metadata.partition)
+
+
+def _fail(error: ProtocolError) -> None:
+    raise error

@@ -37,6 +37,7 @@ class Flushing:
     def want(self, partition: Partition) -> None:
         """Bring what this partition holds now to the disk, soon."""
         self._wanted[partition] = None
+        partition.flush_trouble = None
 
     def start(self) -> list[Flush]:
         """The flushes that can begin now; asked at the end of each step."""
@@ -50,7 +51,6 @@ class Flushing:
             except ProtocolError as error:
                 self._could_not_begin(partition, error)
                 continue
-            partition.flush_trouble = None
             self._token += 1
             self._under_way[self._token] = partition, end
             self._busy[partition] = self._token

@@ -148,6 +148,8 @@ class Housekeeping:
     def _retain_one(self, partition: Partition, now: Millis) -> None:
         held = partition.log
         held.roll_if_due(now)
+        if held is self._cleaner.under_way:
+            return  # its segments are being compacted; the next round has time for it
         for gone in held.delete_old(now, partition.watermark):
             log.info("%s: segment %d deleted by %s", partition.name, gone.base, gone.rule)
         if held.flush_due(now):

@@ -4,7 +4,8 @@
 owns it (edge/host.py or sim/world.py) carries the effects out.
 
     Received ─▶ header ─▶ decode ─▶ handler ─▶ response ─▶ encode ─▶ Reply
-                                       └─────▶ Wait ─▶ waiting room ┄┄▶ Reply, later
+             │                         └─────▶ Wait ─▶ waiting room ┄┄▶ Reply, later
+             └▶ shortcut.py, where a producer repeats itself ────────▶ Reply
 
 A handler answers its own request only; whoever else its change sets free is answered at
 the end of the step, when the partitions it touched are shown to the waiting room and the
@@ -28,6 +29,7 @@ from andiron.broker.handlers import HANDLERS, Handler
 from andiron.broker.handlers.api_versions import downgrade
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.request import Request
+from andiron.broker.shortcut import Shortcut
 from andiron.broker.waiting import Wait
 from andiron.log.disk import Disk
 from andiron.model.effects import (
@@ -60,6 +62,7 @@ class Node:
         self.broker = Broker(settings, disk, seed, advertised)
         self._waiting = self.broker.waiting
         self._routes: dict[int, Route] = {}
+        self._shortcuts: dict[int, Shortcut] = {}  # of the connections that produce
         self._listeners: dict[int, str] = {}
         self._steps: dict[type, Callable[[Any, Millis], list[Effect]]] = {
             Received: self._received,
@@ -103,6 +106,7 @@ class Node:
 
     def _disconnected(self, event: Disconnected, now: Millis) -> list[Effect]:
         self._listeners.pop(event.conn, None)
+        self._shortcuts.pop(event.conn, None)
         self._waiting.forget(event.conn)
         return []
 
@@ -120,6 +124,11 @@ class Node:
 
     def _received(self, event: Received, now: Millis) -> list[Effect]:
         conn, ticket, frame = event
+        shortcut = self._shortcuts.get(conn)
+        if shortcut is not None:
+            known = shortcut.take(frame, self.broker, now)
+            if known is not None:
+                return [Reply(conn, ticket, [known])]
         try:
             key, version, correlation, client_id, position = decode_request_header(frame, 0, len(frame))
             route = self._routes.get(key << 16 | version & 0xFFFF)
@@ -140,7 +149,17 @@ class Node:
             return [*self._waiting.admit(response, conn, answer)]
         if response is None:
             return [Reply(conn, ticket, None)]
+        if key == ApiKey.PRODUCE:
+            self._find_shortcut(frame, request)
         return [Reply(conn, ticket, _parts(route, correlation, response))]
+
+    def _find_shortcut(self, frame: memoryview, request: Request[Any]) -> None:
+        try:
+            shortcut = Shortcut.after(frame, request, self.broker)
+        except ProtocolError:
+            return  # it was refused
+        if shortcut is not None:
+            self._shortcuts[request.conn] = shortcut
 
     def _route(self, key: int, version: int) -> Route | None:
         """The way of an API in one version, made when it is first asked for; None if it is not served."""

@@ -54,7 +54,7 @@ class Partition:
         self.name, self.topic_id, self.log = name, topic_id, log
         self.epoch = LeaderEpoch(-1)
         self.failure: str | None = None
-        self.flush_trouble: str | None = None  # why the last flush could not begin; the next one may
+        self.flush_trouble: str | None = None  # why the flush that was wanted last could not begin
         self.retired = False
         self._note_settings(log.settings)
         self._leader: LeaderReplica | None = None
@@ -110,7 +110,9 @@ class Partition:
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
-    def append(self, records: memoryview | None, acks: int, produce_version: int, now: Millis) -> Written:
+    def append(
+        self, records: memoryview | bytes | None, acks: int, produce_version: int, now: Millis
+    ) -> Written:
         """Take in one produced batch as the leader; `records` is stamped in place."""
         leader, log = self.leader(), self.log
         settings = log.settings
@@ -124,7 +126,7 @@ class Partition:
         leader.appended(log.end)
         return Written(base, append_time, end, log.end - log.flushed_end >= settings.flush_messages)
 
-    def _checked(self, records: memoryview | None, produce_version: int, now: Millis) -> Batch:
+    def _checked(self, records: memoryview | bytes | None, produce_version: int, now: Millis) -> Batch:
         """The one batch that `records` are, if this topic takes it."""
         settings = self.log.settings
         batch = check_produced(records, settings.max_message_bytes, zstd=produce_version >= 7)
@@ -175,6 +177,12 @@ class Partition:
                 raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.flush_trouble)
             return False
         return acks == 1 or leader.watermark >= written.end
+
+    @property
+    def acknowledges_at_once(self) -> bool:
+        """Whether what is appended counts as soon as it is: no followers, and no flush policy."""
+        leader = self._leader
+        return leader is not None and leader.alone and self.syncs_by_roll_only
 
     def replace_settings(self, settings: LogSettings) -> None:
         """The topic's configs have changed."""

@@ -33,8 +33,6 @@ class Timetable:
 
     def run(self, now: Millis) -> None:
         """Run what is due, but not what that puts in: it is for the next turn, others come first."""
-        due = []
-        while self._heap and self._heap[0][0] <= now:
-            due.append(heapq.heappop(self._heap)[2])
-        for task in due:
-            task(now)
+        last = self._order
+        while self._heap and self._heap[0][0] <= now and self._heap[0][1] <= last:
+            heapq.heappop(self._heap)[2](now)

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from andiron.model.effects import Close, Reply
+from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis
 
 
@@ -41,6 +42,23 @@ class Wait:
     def and_then(self, turn: Callable[[Any], Any]) -> Wait:
         """The same wait, for what `turn` makes of the response."""
         return replace(self, then=lambda: turn(self.then()))
+
+    def or_else(self, turn: Callable[[ProtocolError], Any]) -> Wait:
+        """The same wait, for what `turn` makes of an error in the response's place."""
+        then, otherwise = self.then, self.otherwise
+        return replace(self, then=lambda: _or_else(then, turn), otherwise=lambda: _or_else(otherwise, turn))
+
+    @classmethod
+    def over(cls, then: Callable[[], Any]) -> Wait:
+        """One that has nothing left to wait for."""
+        return cls((), lambda: True, NEVER, then, then)
+
+
+def _or_else(respond: Callable[[], Any], turn: Callable[[ProtocolError], Any]) -> Any:
+    try:
+        return respond()
+    except ProtocolError as error:
+        return turn(error)
 
 
 # Makes the effect of a response: it calls what it is given to get one.

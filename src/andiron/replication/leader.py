@@ -123,6 +123,11 @@ class LeaderReplica:
             return None
         return Millis(min(followers) + self._lag_ms_max)
 
+    @property
+    def alone(self) -> bool:
+        """Whether nobody else has to hold a record before it counts."""
+        return not self._progress
+
     def enough_in_sync(self, least: int) -> bool:
         """May acks=all be taken on? min.insync.replicas asks for no more replicas than there are."""
         return len(self.isr) >= min(least, len(self._progress) + 1)

@@ -5,15 +5,31 @@ The controller decides; the answer leaves when its decision is committed and in 
 
 from __future__ import annotations
 
+from functools import partial
+
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
-from andiron.wire.messages.create_partitions import CreatePartitionsRequest
+from andiron.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
 
 API = ApiKey.CREATE_PARTITIONS
 SERVED = ADVERTISED = (0, 3)
 
 
 def handle(broker: Broker, request: Request[CreatePartitionsRequest]) -> Wait:
-    return broker.decide(request.body, request.now, request.body.timeout_ms)
+    body = request.body
+    return broker.decide(body, request.now, body.timeout_ms).or_else(partial(_refusal, body))
+
+
+def _refusal(body: CreatePartitionsRequest, error: ProtocolError) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(
+        results=[
+            CreatePartitionsTopicResult(topic.name, error.code.number, error.detail) for topic in body.topics
+        ]
+    )

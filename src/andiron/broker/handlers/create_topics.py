@@ -5,15 +5,32 @@ The controller decides; the answer leaves when its decision is committed and in 
 
 from __future__ import annotations
 
+from functools import partial
+
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
-from andiron.wire.messages.create_topics import CreateTopicsRequest
+from andiron.wire.messages.create_topics import (
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
 
 API = ApiKey.CREATE_TOPICS
 SERVED = ADVERTISED = (2, 7)
 
 
 def handle(broker: Broker, request: Request[CreateTopicsRequest]) -> Wait:
-    return broker.decide(request.body, request.now, request.body.timeout_ms)
+    body = request.body
+    return broker.decide(body, request.now, body.timeout_ms).or_else(partial(_refusal, body))
+
+
+def _refusal(body: CreateTopicsRequest, error: ProtocolError) -> CreateTopicsResponse:
+    code, reason = error.code.number, error.detail
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(topic.name, error_code=code, error_message=reason) for topic in body.topics
+        ]
+    )

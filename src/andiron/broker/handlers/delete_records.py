@@ -47,7 +47,7 @@ def _delete(broker: Broker, topic: str, wanted: DeleteRecordsPartition) -> Delet
 
 def _advance(partition: Partition, offset: int) -> Offset:
     watermark = partition.leader().watermark
-    if "delete" not in partition.log.settings.cleanup_policy:
+    if partition.log.settings.cleanup_policy == ("compact",):
         raise ErrorCode.POLICY_VIOLATION.error(f"{partition.name} is compacted and keeps its records")
     if offset == TO_THE_WATERMARK:
         offset = watermark

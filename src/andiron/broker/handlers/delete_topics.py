@@ -5,15 +5,34 @@ The controller decides; the answer leaves when its decision is committed and in 
 
 from __future__ import annotations
 
+from functools import partial
+
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
-from andiron.wire.messages.delete_topics import DeleteTopicsRequest
+from andiron.wire.messages.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
 
 API = ApiKey.DELETE_TOPICS
 SERVED = ADVERTISED = (1, 6)
 
 
 def handle(broker: Broker, request: Request[DeleteTopicsRequest]) -> Wait:
-    return broker.decide(request.body, request.now, request.body.timeout_ms)
+    body = request.body
+    return broker.decide(body, request.now, body.timeout_ms).or_else(partial(_refusal, body))
+
+
+def _refusal(body: DeleteTopicsRequest, error: ProtocolError) -> DeleteTopicsResponse:
+    topics = body.topics or [DeleteTopicState(name) for name in body.topic_names]
+    return DeleteTopicsResponse(
+        responses=[
+            DeletableTopicResult(topic.name, topic.topic_id, error.code.number, error.detail)
+            for topic in topics
+        ]
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.operations import ON_THE_CLUSTER
 from andiron.broker.request import Request
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import ApiKey
@@ -11,6 +12,7 @@ from andiron.wire.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from andiron.wire.messages.metadata import NOT_ASKED
 
 API = ApiKey.DESCRIBE_CLUSTER
 SERVED = ADVERTISED = (0, 2)
@@ -24,9 +26,7 @@ def handle(broker: Broker, request: Request[DescribeClusterRequest]) -> Describe
         known = body.endpoint_type == CONTROLLERS
         code = ErrorCode.MISMATCHED_ENDPOINT_TYPE if known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
         return DescribeClusterResponse(
-            error_code=code.number,
-            error_message="this listener knows brokers only",
-            endpoint_type=body.endpoint_type,
+            error_code=code.number, error_message="this listener knows brokers only"
         )
     return DescribeClusterResponse(
         cluster_id=broker.cluster_id,
@@ -36,4 +36,7 @@ def handle(broker: Broker, request: Request[DescribeClusterRequest]) -> Describe
             for node in image.brokers.values()
             if body.include_fenced_brokers or not node.fenced
         ],
+        cluster_authorized_operations=(
+            ON_THE_CLUSTER if body.include_cluster_authorized_operations else NOT_ASKED
+        ),
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.settings import TOPIC_ROWS
+from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.layers import Entry, describe_broker, describe_brokers_default, describe_topic
 from andiron.wire.apis import ApiKey
@@ -49,6 +50,8 @@ def _describe(
 
 def _entries(broker: Broker, kind: int, name: str) -> list[Entry]:
     if kind == TOPIC:
+        if (fault := name_fault(name)) is not None:
+            raise ErrorCode.INVALID_TOPIC_EXCEPTION.error(fault)
         if name not in broker.image.topics:
             raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"there is no topic {name}")
         return describe_topic(TOPIC_ROWS.values(), broker.image.configs_of(TOPIC, name), broker.layers())

@@ -7,6 +7,7 @@ Partitions are given in the order of topic name and number, at most
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.operations import ON_TOPICS
 from andiron.broker.request import Request
 from andiron.controller.image import Image, TopicImage
 from andiron.controller.topics import is_internal, name_fault
@@ -30,6 +31,11 @@ def handle(
     broker: Broker, request: Request[DescribeTopicPartitionsRequest]
 ) -> DescribeTopicPartitionsResponse:
     body, image = request.body, broker.image
+    if body.cursor and not _fits(body.cursor, body):
+        code = ErrorCode.INVALID_REQUEST.number
+        return DescribeTopicPartitionsResponse(
+            topics=[DescribeTopicPartitionsResponseTopic(code, topic.name) for topic in body.topics]
+        )
     names = sorted({topic.name for topic in body.topics} or image.topics)
     first, at = (body.cursor.topic_name, body.cursor.partition_index) if body.cursor else ("", 0)
     left = max(1, min(body.response_partition_limit, PARTITIONS_MAX))
@@ -38,13 +44,13 @@ def handle(
         if name < first:
             continue
         begin = at if name == first else 0
+        if left == 0:
+            response.next_cursor = Cursor(name, begin)
+            break
         topic = image.topics.get(name)
         if topic is None:
             response.topics.append(_unknown(name))
             continue
-        if left == 0:
-            response.next_cursor = Cursor(name, begin)
-            break
         response.topics.append(_describe(image, topic, begin, left))
         there = len(response.topics[-1].partitions)
         left -= there
@@ -54,10 +60,16 @@ def handle(
     return response
 
 
+def _fits(cursor: Cursor, body: DescribeTopicPartitionsRequest) -> bool:
+    """Whether a page can begin there: at a partition of a topic that is asked for."""
+    asked = not body.topics or cursor.topic_name in [topic.name for topic in body.topics]
+    return asked and cursor.partition_index >= 0
+
+
 def _unknown(name: str) -> DescribeTopicPartitionsResponseTopic:
     valid = name_fault(name) is None
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if valid else ErrorCode.INVALID_TOPIC_EXCEPTION
-    return DescribeTopicPartitionsResponseTopic(code.number, name)
+    return DescribeTopicPartitionsResponseTopic(code.number, name, topic_authorized_operations=ON_TOPICS)
 
 
 def _describe(image: Image, topic: TopicImage, begin: int, most: int) -> DescribeTopicPartitionsResponseTopic:
@@ -79,4 +91,5 @@ def _describe(image: Image, topic: TopicImage, begin: int, most: int) -> Describ
             )
             for index, part in sorted(topic.partitions.items())[begin : begin + most]
         ],
+        topic_authorized_operations=ON_TOPICS,
     )

@@ -141,7 +141,7 @@ class Fetch:
                 if self._committed:
                     found.aborted = self._aborted(partition, offset, upto)
         except ProtocolError as error:
-            found.error = error.code
+            return Found(asked, error.code)
         return found
 
     def _aborted(self, partition: Partition, offset: int, upto: int) -> list[AbortedTransaction]:

@@ -19,16 +19,19 @@ from andiron.wire.messages.find_coordinator import (
 API = ApiKey.FIND_COORDINATOR
 SERVED = ADVERTISED = (0, 6)
 
-NONE = ErrorCode.COORDINATOR_NOT_AVAILABLE
-REASON = "this broker keeps no groups and no transactions"
+GROUP, TRANSACTION = 0, 1
 
 
 def handle(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoordinatorResponse:
-    keys = request.body.coordinator_keys
+    body = request.body
+    if body.key_type in (GROUP, TRANSACTION):
+        code, reason = ErrorCode.COORDINATOR_NOT_AVAILABLE, "this broker keeps no groups and no transactions"
+    else:
+        code, reason = ErrorCode.INVALID_REQUEST, f"nothing of type {body.key_type} has a coordinator here"
     return FindCoordinatorResponse(
-        error_code=NONE.number,
-        error_message=REASON,
+        error_code=code.number,
+        error_message=reason,
         node_id=-1,
         port=-1,
-        coordinators=[Coordinator(key, -1, "", -1, NONE.number, REASON) for key in keys],
+        coordinators=[Coordinator(key, -1, "", -1, code.number, reason) for key in body.coordinator_keys],
     )

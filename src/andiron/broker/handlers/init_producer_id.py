@@ -17,8 +17,18 @@ from andiron.wire.messages.init_producer_id import InitProducerIdRequest, InitPr
 API = ApiKey.INIT_PRODUCER_ID
 SERVED = ADVERTISED = (0, 5)
 
+NO_PRODUCER_EPOCH = -1
+
 
 def handle(broker: Broker, request: Request[InitProducerIdRequest]) -> InitProducerIdResponse | Wait:
-    if request.body.transactional_id is not None:
-        return InitProducerIdResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE.number)
-    return broker.next_producer_id(request.now, lambda id: InitProducerIdResponse(producer_id=id))
+    body = request.body
+    if body.transactional_id == "" or (body.producer_id < 0) != (body.producer_epoch < 0):
+        return _refusal(ErrorCode.INVALID_REQUEST)
+    if body.transactional_id is not None:
+        return _refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    given = broker.next_producer_id(request.now, lambda id: InitProducerIdResponse(producer_id=id))
+    return given.or_else(lambda error: _refusal(error.code)) if isinstance(given, Wait) else given
+
+
+def _refusal(code: ErrorCode) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=code.number, producer_epoch=NO_PRODUCER_EPOCH)

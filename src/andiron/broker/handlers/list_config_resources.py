@@ -26,7 +26,7 @@ KNOWN = (TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP)
 def handle(broker: Broker, request: Request[ListConfigResourcesRequest]) -> ListConfigResourcesResponse:
     if request.version == 0:
         return ListConfigResourcesResponse()
-    wanted = request.body.resource_types or list(KNOWN)
+    wanted = dict.fromkeys(request.body.resource_types or KNOWN)
     if any(kind not in KNOWN for kind in wanted):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION.number)
     names = {TOPIC: list(broker.image.topics), BROKER: [str(id) for id in broker.image.brokers]}

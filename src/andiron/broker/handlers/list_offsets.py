@@ -5,12 +5,16 @@
     -3 max timestamp  the record with the largest timestamp (version 7)
     -4 earliest local the same as earliest, there being no tiers (version 8)
     -5 latest tiered  none (version 9)
+    -6 not yet tiered none (version 11)
     t >= 0            the first record at or after t
 
-No such record is not an error: offset and timestamp are then -1.
+No such record is not an error: offset and timestamp are then -1. A name that the request's
+version did not know yet is UNSUPPORTED_VERSION, and a partition named twice INVALID_REQUEST.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from andiron.broker.broker import Broker
 from andiron.broker.partition import Partition
@@ -23,13 +27,15 @@ from andiron.wire.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
+    ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
 
 API = ApiKey.LIST_OFFSETS
 SERVED = ADVERTISED = (1, 11)
 
-LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED = -1, -2, -3, -4, -5
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, NOT_YET_TIERED = range(-1, -7, -1)
+SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, NOT_YET_TIERED: 11}
 READ_COMMITTED = 1
 
 Place = tuple[int, int, int]  # timestamp, offset, leader epoch
@@ -37,22 +43,32 @@ NOWHERE: Place = (-1, -1, -1)
 
 
 def handle(broker: Broker, request: Request[ListOffsetsRequest]) -> ListOffsetsResponse:
-    committed = request.body.isolation_level == READ_COMMITTED
     return ListOffsetsResponse(
         topics=[
-            ListOffsetsTopicResponse(
-                topic.name, [_answer(broker, topic.name, wanted, committed) for wanted in topic.partitions]
-            )
+            ListOffsetsTopicResponse(topic.name, _answers(broker, request, topic))
             for topic in request.body.topics
         ]
     )
 
 
+def _answers(
+    broker: Broker, request: Request[ListOffsetsRequest], topic: ListOffsetsTopic
+) -> list[ListOffsetsPartitionResponse]:
+    times = Counter(wanted.partition_index for wanted in topic.partitions)
+    once = {wanted.partition_index: wanted for wanted in topic.partitions}
+    return [_answer(broker, request, topic.name, wanted, times[index]) for index, wanted in once.items()]
+
+
 def _answer(
-    broker: Broker, topic: str, wanted: ListOffsetsPartition, committed: bool
+    broker: Broker, request: Request[ListOffsetsRequest], topic: str, wanted: ListOffsetsPartition, times: int
 ) -> ListOffsetsPartitionResponse:
     answer = ListOffsetsPartitionResponse(wanted.partition_index)
+    committed = request.body.isolation_level == READ_COMMITTED
     try:
+        if times > 1:
+            raise ErrorCode.INVALID_REQUEST.error("the partition is there twice")
+        if wanted.timestamp < 0 and request.version < SINCE.get(wanted.timestamp, SERVED[1] + 1):
+            raise ErrorCode.UNSUPPORTED_VERSION.error(f"no place is called {wanted.timestamp}")
         partition = broker.partition_by_name(topic, wanted.partition_index)
         partition.check_epoch(wanted.current_leader_epoch)
         place = _find(partition, wanted.timestamp, partition.readable_end(committed))
@@ -68,13 +84,11 @@ def _find(partition: Partition, timestamp: int, upto: Offset) -> Place:
     if timestamp == LATEST:
         return -1, upto, partition.epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
-        return -1, log.start, log.epochs.epoch_of(log.start)
-    if timestamp == LATEST_TIERED:
+        return -1, log.start, partition.epoch_at_start()
+    if timestamp in (LATEST_TIERED, NOT_YET_TIERED):
         return NOWHERE
     if timestamp == MAX_TIMESTAMP:
         found = log.offset_of_max_timestamp(upto)
-    elif timestamp >= 0:
-        found = log.offset_for_time(Millis(timestamp), upto)
     else:
-        raise ErrorCode.UNSUPPORTED_VERSION.error(f"no place is called {timestamp}")
+        found = log.offset_for_time(Millis(timestamp), upto)
     return NOWHERE if found is None else (found.timestamp, found.offset, found.leader_epoch)

@@ -11,6 +11,7 @@ follows a message is nobody's business.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.operations import ON_THE_CLUSTER, ON_TOPICS
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.controller.image import Image, TopicImage
@@ -20,6 +21,7 @@ from andiron.model.ids import NO_TOPIC_ID
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from andiron.wire.messages.metadata import (
+    NOT_ASKED,
     MetadataBroker,
     MetadataPartition,
     MetadataRequest,
@@ -32,15 +34,21 @@ API = ApiKey.METADATA
 SERVED = ADVERTISED = (0, 13)
 
 CREATION_MS = 30_000
+BY_ID_SINCE = 12  # version 10 has a place for ids already, and may not use it
 
 
 def handle(broker: Broker, request: Request[MetadataRequest]) -> MetadataResponse | Wait:
+    if request.version < BY_ID_SINCE and not all(map(_is_by_name, request.body.topics or [])):
+        return _refusal(request.body)
     missing = _to_create(broker, request)
     if not missing:
         return _response(broker, request)
     wanted = [CreatableTopic(name, num_partitions=-1, replication_factor=-1) for name in missing]
     created = broker.decide(CreateTopicsRequest(wanted, CREATION_MS), request.now, CREATION_MS)
-    return created.and_then(lambda _: _response(broker, request))
+    # Whether it worked is seen by what is there now: topics that are not are told as unknown.
+    return created.and_then(lambda _: _response(broker, request)).or_else(
+        lambda _: _response(broker, request)
+    )
 
 
 def _to_create(broker: Broker, request: Request[MetadataRequest]) -> list[str]:
@@ -63,17 +71,33 @@ def _response(broker: Broker, request: Request[MetadataRequest]) -> MetadataResp
         cluster_id=broker.cluster_id,
         controller_id=broker.metadata.controller_id,
         topics=_topics(image, request),
+        cluster_authorized_operations=(
+            ON_THE_CLUSTER if request.body.include_cluster_authorized_operations else NOT_ASKED
+        ),
+    )
+
+
+def _is_by_name(topic: MetadataRequestTopic) -> bool:
+    return topic.name is not None and topic.topic_id == NO_TOPIC_ID
+
+
+def _refusal(body: MetadataRequest) -> MetadataResponse:
+    code = ErrorCode.INVALID_REQUEST.number
+    return MetadataResponse(
+        topics=[MetadataTopic(code, topic.name or "", topic.topic_id) for topic in body.topics or []]
     )
 
 
 def _topics(image: Image, request: Request[MetadataRequest]) -> list[MetadataTopic]:
     asked = request.body.topics
+    operations = ON_TOPICS if request.body.include_topic_authorized_operations else NOT_ASKED
     if asked is None or (request.version == 0 and not asked):
-        return [_describe(image, topic) for topic in image.topics.values()]
-    return [_find(image, topic) for topic in asked]
+        return [_describe(image, topic, operations) for topic in image.topics.values()]
+    once = {(topic.name, topic.topic_id): topic for topic in asked}
+    return [_find(image, topic, operations) for topic in once.values()]
 
 
-def _find(image: Image, asked: MetadataRequestTopic) -> MetadataTopic:
+def _find(image: Image, asked: MetadataRequestTopic, operations: int) -> MetadataTopic:
     if asked.topic_id != NO_TOPIC_ID:
         topic = image.topics_by_id.get(asked.topic_id)
         unknown = ErrorCode.UNKNOWN_TOPIC_ID
@@ -84,10 +108,10 @@ def _find(image: Image, asked: MetadataRequestTopic) -> MetadataTopic:
             unknown = ErrorCode.INVALID_TOPIC_EXCEPTION
     if topic is None:
         return MetadataTopic(unknown.number, asked.name, asked.topic_id)
-    return _describe(image, topic)
+    return _describe(image, topic, operations)
 
 
-def _describe(image: Image, topic: TopicImage) -> MetadataTopic:
+def _describe(image: Image, topic: TopicImage, operations: int) -> MetadataTopic:
     return MetadataTopic(
         name=topic.name,
         topic_id=topic.id,
@@ -104,4 +128,5 @@ def _describe(image: Image, topic: TopicImage) -> MetadataTopic:
             )
             for index, part in sorted(topic.partitions.items())
         ],
+        topic_authorized_operations=operations,
     )

@@ -66,7 +66,7 @@ def _append(
         partition = broker.partition(topic.name, topic.topic_id, produced.index)
         written = partition.append(produced.records, request.body.acks, request.version, request.now)
     except ProtocolError as error:
-        return _refused(broker, produced.index, error)
+        return refused(produced.index, error)
     broker.appended(partition, written, request.now)
     answer = PartitionProduceResponse(
         produced.index, 0, written.base_offset, written.append_time, partition.log.start
@@ -75,7 +75,8 @@ def _append(
     return answer
 
 
-def _refused(broker: Broker, index: int, error: ProtocolError) -> PartitionProduceResponse:
+def refused(index: int, error: ProtocolError) -> PartitionProduceResponse:
+    """The answer for a partition that did not take its batch."""
     answer = PartitionProduceResponse(index, error.code.number, -1, error_message=error.detail)
     if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
         log.error("produce to partition %d failed: %s", index, error.detail)
