@@ -1,0 +1,5 @@
+"""python -m andiron: the command line."""
+
+from andiron.cli.main import main
+
+main()

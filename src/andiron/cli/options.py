@@ -1,0 +1,29 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+import click
+
+bootstrap_option = click.option(
+    "--bootstrap",
+    "-b",
+    envvar="ANDIRON_BOOTSTRAP",
+    default="localhost:9092",
+    show_default=True,
+    show_envvar=True,
+    metavar="HOST:PORT[,…]",
+    help="A broker of the cluster, or several in case one is down.",
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+
+
+def as_pairs(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """`name=value`, each once or more often; a value may be empty and may hold further equals signs."""
+    pairs: dict[str, str] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r} is not of the form name=value", context, parameter)
+        pairs[name.strip()] = value
+    return pairs

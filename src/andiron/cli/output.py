@@ -1,0 +1,52 @@
+"""What commands print: columns for people, JSON for programs, and remarks that go to stderr."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+_KIB = 1024
+_GAP = "  "
+
+
+def columns(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Aligned columns under their names; one that holds only numbers is aligned to the right."""
+    body = [list(row) for row in rows]
+    lines = [[str(cell) for cell in row] for row in [list(head), *body]]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
+    right = [bool(body) and all(isinstance(row[at], int) for row in body) for at in range(len(head))]
+    return "\n".join(
+        _GAP.join(
+            cell.rjust(width) if flush_right else cell.ljust(width)
+            for cell, width, flush_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def print_json(value: Any) -> None:
+    """One JSON document."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def remark(text: str) -> None:
+    """Something for the person at the keyboard, kept out of what a pipe carries on."""
+    click.echo(text, err=True)
+
+
+def human_bytes(count: int) -> str:
+    """A size in the unit that suits it."""
+    size, unit = float(count), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if size < _KIB:
+            break
+        size, unit = size / _KIB, larger
+    return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """`1 record`, `1,200 records`."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

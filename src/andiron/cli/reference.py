@@ -1,0 +1,95 @@
+"""Writes the reference pages from the tables: `python -m andiron.cli.reference docs`.
+
+    settings.md   every setting of topics, brokers and clients, from the rows that the program reads
+    apis.md       every API that a node serves, from the table by which it serves them
+
+What is generated cannot go out of date; `make docs` writes both.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from andiron.broker.handlers import HANDLERS, Handler
+from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
+from andiron.client.settings import ClientSettings, ProducerSettings, ReaderSettings
+from andiron.model.settings import as_markdown, rows
+from andiron.wire.apis import APIS
+from andiron.wire.schema import NEVER
+
+SETTINGS_HEAD = """\
+# Settings
+
+Names, types and defaults are Kafka's. What is not listed here has no effect: `andiron up` says so once for
+settings that a `server.properties` may carry all the same, and refuses those that nobody knows.
+
+"changes" tells when a new value counts: live ones are changed by `andiron config set`, the others in
+`server.properties` or by `andiron up --set`.
+"""
+
+SECTIONS = (
+    ("Topics", "Given at `andiron topic create --config` or later.", TOPIC_ROWS),
+    ("Brokers", "Of a node, and what topics have that set nothing themselves.", BROKER_ROWS),
+    ("Clients", "Of every client in `andiron.client`.", rows(ClientSettings)),
+    ("Producers", "Beside those of every client.", rows(ProducerSettings)),
+    ("Readers", "Beside those of every client.", rows(ReaderSettings)),
+)
+
+APIS_HEAD = """\
+# APIs
+
+What a node serves of Kafka's protocol. Clients are told the same by ApiVersions, except where "told" says
+otherwise.
+
+| key | API | versions | told | flexible from | what it does |
+| ---: | --- | --- | --- | --- | --- |
+"""
+
+
+def settings_page() -> str:
+    """docs/settings.md."""
+    parts = [SETTINGS_HEAD]
+    for title, about, table in SECTIONS:
+        parts.append(f"## {title}\n\n{about}\n\n{as_markdown(table[name] for name in sorted(table))}\n")
+    return "\n".join(parts)
+
+
+def apis_page() -> str:
+    """docs/apis.md."""
+    return APIS_HEAD + "".join(f"{_api_row(HANDLERS[key])}\n" for key in sorted(HANDLERS))
+
+
+def purpose(docstring: str) -> str:
+    """What a handler's card says it does: behind the first line's colon, else the first sentence below."""
+    first, _, rest = docstring.partition("\n")
+    _, colon, told = first.partition(": ")
+    if not colon:
+        told = " ".join(rest.split()).partition(". ")[0]
+    return told.strip().rstrip(".")
+
+
+def _api_row(handler: Handler) -> str:
+    api = APIS[handler.api]
+    told = "" if handler.advertised == handler.served else _span(handler.advertised)
+    flexible = "" if api.flexible_since == NEVER else str(api.flexible_since)
+    what = purpose(import_module(handler.handle.__module__).__doc__ or "")
+    return f"| {api.key} | {api.name} | {_span(handler.served)} | {told} | {flexible} | {what} |"
+
+
+def _span(versions: tuple[int, int]) -> str:
+    first, last = versions
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def main(folder: str) -> None:
+    """Write both pages into a folder."""
+    os.makedirs(folder, exist_ok=True)
+    for name, page in (("settings.md", settings_page()), ("apis.md", apis_page())):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(page)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "docs")

@@ -1,0 +1,8 @@
+"""The client library: a cluster as its users see it.
+
+    core/          what a client decides, without a socket: partitions, batches, versions, positions
+    connection.py  one broker over one blocking socket, requests pipelined
+    blocking/      Client, Producer, PartitionReader and Admin for scripts, the command line and Spark
+
+Read next: blocking/client.py.
+"""

@@ -1,0 +1,39 @@
+"""The client without a loop: every call returns when it is done.
+
+    client = Client("localhost:9092")
+    Admin(client).create_topic("orders", partitions=3)
+    with Producer(client) as producer:
+        producer.send("orders", b"a cup of tea", key=b"customer-42")
+    for record in PartitionReader(client, TopicPartition("orders", 2), start=0, end=1):
+        print(record.offset, record.value)
+
+One thread to a client. The names are imported when first asked for, so that whoever only reads does not
+load what writers need.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from andiron.client.blocking.admin import Admin
+    from andiron.client.blocking.client import Client
+    from andiron.client.blocking.producer import Producer
+    from andiron.client.blocking.reader import PartitionReader, Reader
+
+__all__ = ["Admin", "Client", "PartitionReader", "Producer", "Reader"]
+
+_MODULES = {
+    "Admin": "admin",
+    "Client": "client",
+    "PartitionReader": "reader",
+    "Producer": "producer",
+    "Reader": "reader",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

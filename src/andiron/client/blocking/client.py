@@ -1,0 +1,216 @@
+"""A cluster: its metadata, a connection to each broker that is asked, and patience.
+
+    caller ──▶ call_any          any broker         metadata, cluster-wide questions
+               call_broker       that one           its log directories, its settings
+               call_controller   the controller     topics and settings are changed there
+               ask_leaders       each its own       offsets, records
+
+What fails for a passing reason is tried again after a pause, with fresh metadata where it went to the
+wrong broker, until `default.api.timeout.ms` is over; then the last reason is raised. What is refused is
+raised at once. Before any broker has answered there is nothing to be patient about: a first connection
+that fails is an error by itself.
+
+Read next: ../core/metadata.py, then producer.py and reader.py.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self, TypeVar
+
+from andiron.client.blocking.connections import Connections
+from andiron.client.connection import Connection
+from andiron.client.core.addresses import Address, parse_addresses
+from andiron.client.core.backoff import Backoff
+from andiron.client.core.metadata import ClusterMetadata, Topic
+from andiron.client.settings import ClientSettings
+from andiron.model.chance import Chance
+from andiron.model.errors import ErrorCode, ProtocolError, Retriable, StaleMetadata
+from andiron.model.ids import TopicPartition
+from andiron.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+R = TypeVar("R")
+
+ALL_TOPICS = None
+CREATION_MS_MAX = 5_000  # brokers that do not create topics say the same as those that are about to
+_NS_PER_MS = 1_000_000
+
+
+class Client:
+    """The cluster that `bootstrap` (host:port, several with commas) leads to."""
+
+    def __init__(self, bootstrap: str, settings: ClientSettings | None = None) -> None:
+        self.settings = settings or ClientSettings()
+        self.bootstrap = parse_addresses(bootstrap)
+        self.metadata = ClusterMetadata()
+        self.chance = Chance(secrets.randbits(128))
+        self._connections = Connections(self.settings)
+        self._stale = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up on every broker."""
+        self._connections.close()
+
+    # ── who is asked ─────────────────────────────────────────────────────────────────
+
+    def call_any(self, request: Any, response: type[R], check: Callable[[R], None] | None = None) -> R:
+        """Ask whichever broker can be reached; `check` raises what the answer says went wrong."""
+        return self._call(self._any_connection, request, response, check)
+
+    def call_broker(
+        self, node_id: int, request: Any, response: type[R], check: Callable[[R], None] | None = None
+    ) -> R:
+        """Ask one broker."""
+        return self._call(lambda: self.connection(node_id), request, response, check)
+
+    def call_controller(self, request: Any, response: type[R], check: Callable[[R], None] | None = None) -> R:
+        """Ask the broker that clients are told to take for the controller."""
+        return self._call(self._controller_connection, request, response, check)
+
+    def ask_leaders(
+        self,
+        partitions: Iterable[TopicPartition],
+        ask: Callable[[Connection, list[TopicPartition]], Mapping[TopicPartition, R | ProtocolError]],
+    ) -> dict[TopicPartition, R]:
+        """Have `ask` put its question to the leaders, again for partitions that fail in passing."""
+        answers: dict[TopicPartition, R] = {}
+        left = dict.fromkeys(partitions)
+
+        def attempt() -> None:
+            problem: ProtocolError | None = None
+            for node_id, group in self._by_leader(left).items():
+                for partition, answer in ask(self.connection(node_id), group).items():
+                    if not isinstance(answer, ProtocolError):
+                        answers[partition] = answer
+                        del left[partition]
+                    elif problem is None or not isinstance(answer, Retriable):
+                        problem = answer
+            if problem is not None:
+                raise problem
+
+        if left:
+            self.retry(attempt)
+        return answers
+
+    def connection(self, node_id: int) -> Connection:
+        """The connection to a broker for questions that are answered at once."""
+        return self._connections.to(self.address(node_id))
+
+    def address(self, node_id: int) -> Address:
+        """Where a broker is."""
+        if self._stale:
+            self.refresh(list(self.metadata.topics))
+        if node_id not in self.metadata.brokers:
+            raise ErrorCode.BROKER_NOT_AVAILABLE.error(f"there is no broker {node_id} in the cluster")
+        return self.metadata.brokers[node_id].address
+
+    # ── what is known ────────────────────────────────────────────────────────────────
+
+    def topic(self, name: str, *, create: bool = False) -> Topic:
+        """A topic, asked for if it is not known; `create` leaves it to the brokers to make one."""
+        if self._stale or name not in self.metadata.topics:
+            self.retry(lambda: self._find_topic(name, create), CREATION_MS_MAX if create else None)
+        return self.metadata.topic(name)
+
+    def topics(self) -> list[Topic]:
+        """All topics, by name."""
+        self.retry(lambda: self.refresh(ALL_TOPICS))
+        return sorted(self.metadata.topics.values())
+
+    def refresh(self, topics: list[str] | None, *, create: bool = False) -> None:
+        """Ask any broker for the brokers and these topics, or all."""
+        asked = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
+        request = MetadataRequest(asked, allow_auto_topic_creation=create)
+        answer = self._any_connection().call(request, MetadataResponse)
+        if answer.error_code:
+            raise ErrorCode.of(answer.error_code).error()
+        self.metadata.update(answer, topics if topics is not None else list(self.metadata.topics))
+        self._stale = False
+
+    def mark_stale(self) -> None:
+        """What is known has proved wrong: ask again before it is used next."""
+        self._stale = True
+
+    # ── patience ─────────────────────────────────────────────────────────────────────
+
+    def retry(self, attempt: Callable[[], R], timeout_ms: int | None = None) -> R:
+        """Do it, again if it fails for a passing reason, until the time is up."""
+        allowed = self.settings.default_api_timeout_ms if timeout_ms is None else timeout_ms
+        deadline = time.monotonic_ns() + allowed * _NS_PER_MS
+        backoff = self.backoff()
+        while True:
+            try:
+                return attempt()
+            except Retriable as error:
+                pause_ms = backoff.next_ms()
+                if time.monotonic_ns() + pause_ms * _NS_PER_MS > deadline:
+                    raise
+                if isinstance(error, StaleMetadata):
+                    self.mark_stale()
+            time.sleep(pause_ms / 1000)
+
+    def backoff(self) -> Backoff:
+        """The pauses between attempts, as the settings have them."""
+        return Backoff(self.settings.retry_backoff_ms, self.settings.retry_backoff_max_ms, self.chance)
+
+    def _call(
+        self,
+        connect: Callable[[], Connection],
+        request: Any,
+        response: type[R],
+        check: Callable[[R], None] | None,
+    ) -> R:
+        def attempt() -> R:
+            answer = connect().call(request, response)
+            if check is not None:
+                check(answer)
+            return answer
+
+        return self.retry(attempt)
+
+    def _find_topic(self, name: str, create: bool) -> None:
+        known = list(self.metadata.topics) if self._stale else []
+        self.refresh(list(dict.fromkeys([name, *known])), create=create)
+        code = self.metadata.errors.get(name)
+        if create and code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise code.error(f"{name!r} is not there and was not created")  # but may be in the making
+        topic = self.metadata.topic(name)
+        if create and not topic.writable():
+            raise ErrorCode.LEADER_NOT_AVAILABLE.error(f"{name} has no leader at the moment")
+
+    def _by_leader(self, partitions: Iterable[TopicPartition]) -> dict[int, list[TopicPartition]]:
+        groups: dict[int, list[TopicPartition]] = {}
+        for partition in partitions:
+            self.topic(partition.topic)
+            groups.setdefault(self.metadata.leader(partition), []).append(partition)
+        return groups
+
+    def _controller_connection(self) -> Connection:
+        if self._stale:
+            self.refresh(list(self.metadata.topics))
+        if self.metadata.controller_id not in self.metadata.brokers:
+            raise ErrorCode.NOT_CONTROLLER.error("the cluster has no controller at the moment")
+        return self.connection(self.metadata.controller_id)
+
+    def _any_connection(self) -> Connection:
+        """A connection that is open already, or the first that can be made."""
+        known = [broker.address for broker in self.metadata.brokers.values()]
+        candidates = list(dict.fromkeys([*known, *self.bootstrap]))
+        candidates.sort(key=lambda address: not self._connections.has(address))
+        problems = []
+        for address in candidates:
+            try:
+                return self._connections.to(address)
+            except ProtocolError as error:
+                problems.append(error)
+        if known:
+            raise problems[0]
+        raise ErrorCode.BROKER_NOT_AVAILABLE.error("; ".join(each.detail for each in problems))

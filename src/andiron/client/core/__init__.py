@@ -1,0 +1,4 @@
+"""What a client decides: pure, so that the simulator's clients decide the same.
+
+Read next: metadata.py, then accumulator.py for the way out and positions.py for the way in.
+"""

@@ -1,0 +1,87 @@
+"""Which records are printed. Against a real node: tests/cli/test_consume.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from andiron.cli.main import andiron
+from andiron.wire.apis import ApiKey
+from unit.client.logs import Logs
+from unit.client.scripted import ScriptedBroker
+
+
+@pytest.fixture
+def broker() -> Iterator[ScriptedBroker]:
+    with ScriptedBroker() as scripted:
+        scripted.topic("t", partitions=2)
+        logs = Logs(scripted)
+        logs.write(0, b"a", b"b", b"c")
+        logs.write(0, b"d", b"e")
+        logs.write(1, b"x")
+        yield scripted
+
+
+def consume(broker: ScriptedBroker, *options: str) -> Any:
+    return CliRunner().invoke(andiron, ["consume", "t", "-b", broker.bootstrap, *options])
+
+
+def test_all_there_is_is_printed(broker: ScriptedBroker) -> None:
+    assert consume(broker).stdout.split() == ["a", "b", "c", "d", "e", "x"]
+
+
+def test_partitions_can_be_chosen(broker: ScriptedBroker) -> None:
+    assert consume(broker, "--partition", "1").stdout == "x\n"
+    assert consume(broker, "-p", "1", "-p", "0", "-p", "1").stdout.split() == ["x", "a", "b", "c", "d", "e"]
+
+
+def test_a_partition_that_is_not_there_is_told(broker: ScriptedBroker) -> None:
+    result = consume(broker, "-p", "2")
+
+    assert result.exit_code == 1
+    assert "t has partitions 0 to 1, not 2" in result.stderr
+
+
+def test_a_range_is_kept_to(broker: ScriptedBroker) -> None:
+    assert consume(broker, "-p", "0", "--from", "1", "--to", "-1").stdout.split() == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize("count", range(7))
+def test_a_count_ends_it(broker: ScriptedBroker, count: int) -> None:
+    assert len(consume(broker, "--count", str(count)).stdout.split()) == min(count, 6)
+
+
+def test_a_count_ends_it_also_when_following(broker: ScriptedBroker) -> None:
+    assert consume(broker, "-p", "0", "--follow", "--count", "2").stdout.split() == ["a", "b"]
+
+
+def test_an_interrupt_is_how_following_ends(broker: ScriptedBroker) -> None:
+    logs_fetch = broker._scripts[ApiKey.FETCH][0]
+
+    def interrupt(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("andiron.cli.consume.renderer", lambda **options: interrupt)
+        broker.on(ApiKey.FETCH, logs_fetch)
+        assert consume(broker, "--follow").exit_code == 0
+        assert consume(broker).exit_code == 130
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--json", "--keys"],
+        ["--json", "--format", "%v"],
+        ["--format", "%v", "--headers"],
+        ["--format", "%q"],
+        ["--from", "somewhere"],
+        ["--count", "-1"],
+    ],
+)
+def test_options_that_make_no_sense_are_wrong_usage(broker: ScriptedBroker, options: list[str]) -> None:
+    assert consume(broker, *options).exit_code == 2
+    assert broker.asked == []

@@ -1,0 +1,42 @@
+"""Columns line up, sizes and numbers read well."""
+
+from __future__ import annotations
+
+import pytest
+
+from andiron.cli.output import columns, human_bytes, plural
+
+
+def test_numbers_are_aligned_to_the_right_and_words_to_the_left() -> None:
+    assert columns(("NAME", "N"), [("a", 10), ("long name", 5)]) == "\n".join(
+        ["NAME        N", "a          10", "long name   5"]
+    )
+
+
+def test_a_column_with_a_word_among_numbers_is_words() -> None:
+    assert columns(("N",), [(10,), ("?",)]) == "N\n10\n?"
+
+
+def test_no_rows_are_a_head() -> None:
+    assert columns(("A", "B"), []) == "A  B"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (1536, "1.5 KiB"),
+        (5 << 30, "5.0 GiB"),
+        (1 << 50, "1024.0 TiB"),
+    ],
+)
+def test_a_size_has_the_unit_that_suits_it(count: int, text: str) -> None:
+    assert human_bytes(count) == text
+
+
+def test_counts_agree_with_their_nouns() -> None:
+    assert plural(1, "record") == "1 record"
+    assert plural(1200, "record") == "1,200 records"
+    assert plural(2, "batch", "batches") == "2 batches"

@@ -1,0 +1,132 @@
+"""What `andiron up` tells the node. That it then runs: tests/cli/test_up.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from andiron.broker.node_settings import NodeSettings
+from andiron.cli import up as module
+from andiron.cli.main import andiron
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[NodeSettings]:
+    """The settings that a node would have been started with."""
+    nodes: list[NodeSettings] = []
+
+    def run(settings: NodeSettings, announce: Any = None) -> int:
+        nodes.append(settings)
+        if announce is not None:
+            announce(settings)
+        return 0
+
+    monkeypatch.setattr(module, "run", run)
+    return nodes
+
+
+def up(*arguments: str) -> Any:
+    return CliRunner().invoke(andiron, ["up", *arguments])
+
+
+def test_a_node_by_itself_is_broker_and_controller(started: list[NodeSettings], tmp_path: Path) -> None:
+    assert up("--data", str(tmp_path)).exit_code == 0
+
+    (settings,) = started
+    assert settings.roles == ("broker", "controller")
+    assert [str(each) for each in settings.listeners] == [
+        "PLAINTEXT://localhost:9092",
+        "CONTROLLER://localhost:9093",
+    ]
+    assert settings.log_dirs == (str(tmp_path),)
+
+
+def test_ready_it_says_where_it_is_and_how_to_talk_to_it(started: list[NodeSettings], tmp_path: Path) -> None:
+    said = up("--data", str(tmp_path), "--port", "19").stdout
+
+    assert "node 1 serves localhost:19\n" in said
+    assert str(tmp_path) in said
+    assert "kcat -b localhost:19" in said
+    assert '"bootstrap.servers": "localhost:19"' in said
+    assert "andiron produce -b localhost:19 greetings" in said
+
+
+def test_on_the_usual_port_the_hint_needs_no_option(started: list[NodeSettings], tmp_path: Path) -> None:
+    assert "andiron produce greetings" in up("--data", str(tmp_path)).stdout
+
+
+def test_quiet_says_nothing(started: list[NodeSettings], tmp_path: Path) -> None:
+    result = up("--data", str(tmp_path), "--quiet")
+
+    assert (result.stdout, result.stderr) == ("", "")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "*"])
+def test_every_address_is_no_address(started: list[NodeSettings], host: str) -> None:
+    up("--host", host)
+
+    assert started[0].listeners[0].host == ""
+    assert started[0].advertised[0].host
+
+
+def test_an_ipv6_address_goes_into_brackets(started: list[NodeSettings]) -> None:
+    up("--host", "::1", "--port", "5000")
+
+    assert str(started[0].listeners[0]) == "PLAINTEXT://[::1]:5000"
+
+
+def test_a_file_is_read_as_kafka_reads_it(started: list[NodeSettings], tmp_path: Path) -> None:
+    config = tmp_path / "server.properties"
+    config.write_text(
+        "# the example of the documentation\n"
+        "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@localhost:9093\n"
+        "listeners=PLAINTEXT://:9092,CONTROLLER://:9093\ncontroller.listener.names=CONTROLLER\n"
+        "log.dirs=/var/kafka/data\n"
+    )
+    assert up("--config", str(config)).exit_code == 0
+    assert started[0].log_dirs == ("/var/kafka/data",)
+
+    up("--config", str(config), "--data", str(tmp_path), "--set", "node.id=1")
+    assert started[1].log_dirs == (str(tmp_path),)
+
+
+def test_settings_given_by_hand_win(started: list[NodeSettings]) -> None:
+    up("--set", "log.retention.hours=5", "--set", "node.id=7")
+
+    assert started[0].node_id == 7
+    assert started[0].log_defaults.retention_ms == 5 * 3_600_000
+
+
+def test_fsync_is_a_setting(started: list[NodeSettings]) -> None:
+    up("--fsync")
+
+    assert started[0].log_defaults.flush_messages == 1
+
+
+def test_a_file_has_the_listeners(tmp_path: Path, started: list[NodeSettings]) -> None:
+    config = tmp_path / "server.properties"
+    config.write_text("")
+
+    assert up("--config", str(config), "--port", "5").exit_code == 2
+    assert not started
+
+
+def test_a_wrong_setting_is_named_in_one_line(started: list[NodeSettings]) -> None:
+    result = up("--set", "log.retention.huors=5")
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("andiron: log.retention.huors: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_file_that_is_not_there_is_wrong_usage(started: list[NodeSettings]) -> None:
+    assert up("--config", "/no/such/file").exit_code == 2
+
+
+def test_the_exit_code_is_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "run", lambda settings, announce=None: 1)
+
+    assert up().exit_code == 1

@@ -1,0 +1,171 @@
+"""Where a reader stands: which records of a batch it takes, and where it goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from andiron.client.core.metadata import ClusterMetadata
+from andiron.client.core.positions import (
+    VERSION_BEFORE_IDS,
+    Fetched,
+    Position,
+    check_intact,
+    fetch_request,
+    fetched,
+)
+from andiron.client.settings import ReaderSettings
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NO_TOPIC_ID, TopicPartition
+from andiron.records.batch import Batch
+from andiron.records.builder import BatchBuilder, build
+from andiron.records.control import end_marker
+from andiron.records.record import Record
+from andiron.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from andiron.wire.messages.metadata import (
+    MetadataBroker,
+    MetadataPartition,
+    MetadataResponse,
+    MetadataTopic,
+)
+
+P0 = TopicPartition("t", 0)
+ID = b"i" * 16
+
+
+def batch(base: int, count: int) -> Batch:
+    records = [Record(0, 1000, None, b"%d" % number) for number in range(count)]
+    return Batch(bytes(build(records, base_offset=base)))
+
+
+def offsets(position: Position, given: Batch) -> list[int]:
+    return [record.offset for record in position.records(given)]
+
+
+def metadata(topic_id: bytes = ID) -> ClusterMetadata:
+    known = ClusterMetadata()
+    topic = MetadataTopic(0, "t", topic_id, partitions=[MetadataPartition(0, 0, 1, 3, [1], [1])])
+    known.update(MetadataResponse(brokers=[MetadataBroker(1, "h", 1)], topics=[topic]), ["t"])
+    return known
+
+
+def test_records_below_the_position_are_passed_over() -> None:
+    position = Position(P0, 7)
+
+    assert offsets(position, batch(5, 5)) == [7, 8, 9]
+    assert position.offset == 10
+
+
+def test_records_from_the_end_on_are_left() -> None:
+    position = Position(P0, 5, end=8)
+
+    assert offsets(position, batch(5, 5)) == [5, 6, 7]
+    assert position.is_done
+
+
+def test_a_position_moves_as_records_are_taken() -> None:
+    position = Position(P0, 5)
+    records = position.records(batch(5, 5))
+    next(records)
+    next(records)
+
+    assert position.offset == 7
+
+
+def test_a_control_batch_is_passed_over() -> None:
+    marker = end_marker(
+        True, producer_id=1, producer_epoch=0, coordinator_epoch=0, timestamp=1000, base_offset=5
+    )
+    position = Position(P0, 5)
+
+    assert offsets(position, Batch(bytes(marker))) == []
+    assert position.offset == 6
+
+
+def test_gaps_that_compaction_left_are_stepped_over() -> None:
+    builder = BatchBuilder(base_offset=5)
+    builder.append(1000, b"k", b"v", offset=6)
+    position = Position(P0, 5)
+
+    assert offsets(position, Batch(bytes(builder.build(last_offset=9)))) == [6]
+    assert position.offset == 10
+
+
+def test_an_empty_answer_below_the_watermark_is_the_end() -> None:
+    position = Position(P0, 5, end=8)
+    position.high_watermark = 8
+    position.nothing_left()
+
+    assert position.is_done
+
+
+def test_an_empty_answer_is_not_the_end_where_more_may_come() -> None:
+    ahead, endless = Position(P0, 5, end=8), Position(P0, 5)
+    ahead.high_watermark = endless.high_watermark = 7
+    ahead.nothing_left()
+    endless.nothing_left()
+
+    assert (ahead.offset, endless.offset) == (5, 5)
+    assert not endless.is_done
+
+
+def test_a_fetch_names_offset_and_leader_epoch() -> None:
+    request, at_most = fetch_request([Position(P0, 7)], metadata(), ReaderSettings(), 250)
+
+    (topic,) = request.topics
+    (partition,) = topic.partitions
+    assert (topic.topic, topic.topic_id) == ("t", ID)
+    assert (partition.partition, partition.fetch_offset, partition.current_leader_epoch) == (0, 7, 3)
+    assert (request.max_wait_ms, at_most) == (250, None)
+
+
+def test_a_topic_without_an_id_keeps_the_version_low() -> None:
+    _, at_most = fetch_request([Position(P0, 7)], metadata(NO_TOPIC_ID), ReaderSettings(), 250)
+
+    assert at_most == VERSION_BEFORE_IDS
+
+
+def take(told: PartitionData, *, by_id: bool = True) -> Fetched | ProtocolError:
+    topic = FetchableTopicResponse("" if by_id else "t", ID if by_id else NO_TOPIC_ID, [told])
+    positions = {P0: Position(P0, 5)}
+    (found,) = fetched(FetchResponse(responses=[topic]), positions, metadata().topics)
+    return found
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_what_came_is_given_to_its_position(by_id: bool) -> None:
+    data = bytes(batch(5, 2).raw) + bytes(batch(7, 1).raw)
+    found = take(PartitionData(0, 0, 20, records=data), by_id=by_id)
+
+    assert isinstance(found, Fetched)
+    assert [each.base_offset for each in found.batches] == [5, 7]
+    assert found.position.high_watermark == 20
+
+
+def test_no_records_are_no_batches() -> None:
+    found = take(PartitionData(0, 0, 20, records=None))
+
+    assert isinstance(found, Fetched)
+    assert found.batches == []
+
+
+@pytest.mark.parametrize("code", [ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.NOT_LEADER_OR_FOLLOWER])
+def test_an_error_names_the_partition(code: ErrorCode) -> None:
+    found = take(PartitionData(0, code.number, -1))
+
+    assert isinstance(found, ProtocolError)
+    assert found.code is code
+    assert "t-0" in found.detail
+
+
+def test_an_error_of_the_whole_answer_is_one() -> None:
+    (found,) = fetched(FetchResponse(error_code=70), {}, {})
+
+    assert isinstance(found, ProtocolError)
+
+
+def test_a_damaged_batch_is_refused() -> None:
+    data = bytearray(batch(5, 2).raw)
+    data[-1] ^= 1
+
+    with pytest.raises(ProtocolError, match="t-0: the batch at offset 5 fails its checksum"):
+        check_intact(Batch(data), P0)
