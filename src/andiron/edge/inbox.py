@@ -11,7 +11,9 @@ not fit behind its beginning.
 
 The buffer starts small, since thousands of connections send small frames, and grows with
 what has really arrived: a client that claims a frame of 100 MB and sends nothing gets no
-memory for it. It ends up just larger than the frame, so that in a stream of large frames
+memory for it. A connection that fills its buffer has more to say than fits, and gets a
+larger one, so that a stream of frames takes one receive, one turn and one send for many of
+them; beyond BUSY it ends up just larger than the frame, so that in a stream of large frames
 little of the next one is received with one, and little has to move.
 
 Two laws easy to break. Buffers are replaced, never resized: views of them may be alive.
@@ -29,6 +31,7 @@ from collections.abc import Callable
 from andiron.model.errors import AndironError
 
 SMALL = 16 * 1024
+BUSY = 256 * 1024  # what a connection that never stops sending may use without having large frames
 _SLACK = 4 * 1024  # beyond a large frame: room for the beginning of the next
 _GROWTH = 4  # times, at most, while a frame arrives
 
@@ -42,12 +45,13 @@ class BadSize(AndironError):
 class Inbox:
     """What a connection has received and nobody has taken yet."""
 
-    __slots__ = ("_buffer", "_end", "_frame_bytes_max", "_largest", "_start", "_view")
+    __slots__ = ("_buffer", "_end", "_frame_bytes_max", "_is_busy", "_largest", "_start", "_view")
 
     def __init__(self, frame_bytes_max: int) -> None:
         self._frame_bytes_max = frame_bytes_max
         self._start = self._end = 0
         self._largest = 0  # frame that was waited for since the last `rest`
+        self._is_busy = False  # a receive filled the buffer since the last `rest`
         self._take_buffer(SMALL)
 
     @property
@@ -59,10 +63,12 @@ class Inbox:
         if self._start == self._end:
             self._start = 0
             self._end = count = recv_into(self._view)
-            return count
-        self._make_room()
-        count = recv_into(self._view[self._end :])
-        self._end += count
+        else:
+            self._make_room()
+            count = recv_into(self._view[self._end :])
+            self._end += count
+        if self._end == len(self._buffer) < BUSY:
+            self._grow()
         return count
 
     def next_frame(self) -> memoryview | None:
@@ -82,11 +88,18 @@ class Inbox:
 
     def rest(self) -> None:
         """Give back a buffer much larger than what came lately. To be called every few seconds."""
-        wanted = max(SMALL, self._largest + _SLACK)
+        wanted = max(BUSY if self._is_busy else SMALL, self._largest + _SLACK)
         if self._start == self._end and wanted * 2 <= len(self._buffer):
             self._start = self._end = 0
             self._take_buffer(wanted)
-        self._largest = 0
+        self._largest, self._is_busy = 0, False
+
+    def _grow(self) -> None:
+        """The buffer was filled: have more room for the next receive."""
+        self._is_busy = True
+        held = self._view[: self._end]
+        self._take_buffer(min(len(self._buffer) * _GROWTH, BUSY))
+        self._view[: self._end] = held
 
     def _make_room(self) -> None:
         """Let the frame that has begun go on in one piece."""

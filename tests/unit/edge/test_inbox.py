@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from andiron.edge.inbox import SMALL, BadSize, Inbox
+from andiron.edge.inbox import BUSY, SMALL, BadSize, Inbox
 
 
 def framed(body: bytes) -> bytes:
@@ -122,3 +122,24 @@ def test_a_size_out_of_bounds_is_refused(size):
 
 def test_the_largest_size_allowed_is_taken():
     assert frames(Inbox(1000), Stream(framed(bytes(1000)))) == [bytes(1000)]
+
+
+def test_a_connection_that_fills_its_buffer_gets_a_larger_one():
+    inbox, stream = Inbox(1 << 20), Stream(framed(b"x" * 1_000) * 2_000)
+    assert frames(inbox, stream) == [b"x" * 1_000] * 2_000
+    assert inbox.capacity == BUSY
+
+
+def test_a_connection_that_says_little_keeps_its_small_one():
+    inbox = Inbox(1 << 20)
+    frames(inbox, Stream(framed(b"x" * 1_000) * 2_000, at_once=2_000))
+    assert inbox.capacity == SMALL
+
+
+def test_a_busy_connection_keeps_its_buffer_until_it_has_rested():
+    inbox = Inbox(1 << 20)
+    frames(inbox, Stream(framed(b"x" * 1_000) * 2_000))
+    inbox.rest()
+    assert inbox.capacity == BUSY
+    inbox.rest()
+    assert inbox.capacity == SMALL
