@@ -1,0 +1,52 @@
+"""What a server used: CPU seconds and memory of its process and of any it started, from /proc."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+TICKS = os.sysconf("SC_CLK_TCK")
+MB = 1 << 20
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of the whole process group."""
+    return sum(_ticks(member) for member in _group(pid)) / TICKS
+
+
+def resident_mb(pid: int) -> float:
+    """Memory held now."""
+    return sum(_status(member, "VmRSS") for member in _group(pid)) / 1024
+
+
+def peak_mb(pid: int) -> float:
+    """The most memory held so far."""
+    return sum(_status(member, "VmHWM") for member in _group(pid)) / 1024
+
+
+def _group(pid: int) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and _fields(int(entry.name))[2:3] == [str(pid)]:
+            found.append(int(entry.name))
+    return found
+
+
+def _ticks(pid: int) -> int:
+    return sum(map(int, _fields(pid)[11:15]))  # own and waited-for children's, user and system
+
+
+def _fields(pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the state on: the name before it may hold blanks."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _status(pid: int, name: str) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(name)), 0)
