@@ -67,8 +67,8 @@ class Inbox:
             self._make_room()
             count = recv_into(self._view[self._end :])
             self._end += count
-        if self._end == len(self._buffer) < BUSY:
-            self._grow()
+        if self._end == len(self._buffer) < BUSY and count * 2 >= self._end:
+            self._grow()  # most of it in one receive: there is more where that came from
         return count
 
     def next_frame(self) -> memoryview | None:
