@@ -7,6 +7,8 @@ segment, producer snapshots with their checksum, and the metadata log. Then the 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +147,21 @@ def move_log(source: Path, target: Path) -> None:
 def offsets(printed: str) -> list[int]:
     """The offset of each record of a deep dump."""
     return [int(found) for found in re.findall(r"^\| offset: (\d+)", printed, re.MULTILINE)]
+
+
+def test_our_verify_finds_nothing_wrong_with_what_kafka_wrote(kafka_written: Written) -> None:
+    done = run_andiron("log", "verify", str(kafka_written.data))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_our_dump_shows_every_batch_that_kafka_wrote(kafka_written: Written) -> None:
+    for topic, records in kafka_written.records.items():
+        done = run_andiron("log", "dump", str(kafka_written.partition(topic)), "--records", "--json")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count('"offset"') >= len(records)
+
+
+def run_andiron(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "andiron", *arguments], capture_output=True, text=True, check=False
+    )
