@@ -214,6 +214,7 @@ class LogAgainstAList(RuleBasedStateMachine):
                 self.disk.open(path).truncate(rng.randrange(len(self.disk.read_file(path))))
         self.log = self._open(clean=False)
         assert (self.log.start, self.log.end) == (self.start, self.end)
+        self._relearn()
 
     # ── what must hold ───────────────────────────────────────────────────────────────
 
@@ -317,7 +318,9 @@ class LogAgainstAList(RuleBasedStateMachine):
     def _last_of(self, producer: int) -> Batch | None:
         """A producer's latest batch, if it can be told by its sequences."""
         mine = [batch for batch in self.list if batch.producer_id == producer and not batch.is_control]
-        return mine[-1] if mine and mine[-1].is_transactional >= (producer in self.open_transactions) else None
+        return (
+            mine[-1] if mine and mine[-1].is_transactional >= (producer in self.open_transactions) else None
+        )
 
 
 def _fields(settings: LogSettings) -> dict[str, object]:

@@ -32,7 +32,7 @@ def first_at_or_after(segments: Sequence[Segment], timestamp: int, start: int, u
     for segment in segments:
         if segment.base >= upto:
             return None
-        if segment.max_timestamp < timestamp:
+        if segment.indexes.max_timestamp < timestamp:
             continue
         for position, header in segment.headers(segment.position_for_time(timestamp, start)):
             if header.base_offset >= upto:
@@ -46,8 +46,8 @@ def first_at_or_after(segments: Sequence[Segment], timestamp: int, start: int, u
 
 def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
     """The first record with the largest timestamp of all, if it lies in [start, upto)."""
-    segment = max(segments, key=lambda each: each.max_timestamp)
-    timestamp = segment.max_timestamp
+    segment = max(segments, key=lambda each: each.indexes.max_timestamp)
+    timestamp = segment.indexes.max_timestamp
     if timestamp < 0:
         return None
     for position, header in segment.headers(segment.position_of(segment.indexes.offset_of_max)):

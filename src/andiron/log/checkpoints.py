@@ -8,7 +8,7 @@
 One file per log directory for each question:
 
     recovery-point-offset-checkpoint    everything below is on the disk: a start after a crash scans from here
-    log-start-offset-checkpoint         where a log begins, if DeleteRecords has put that inside a segment
+    log-start-offset-checkpoint         where a log begins, if that is not at 0
     replication-offset-checkpoint       the high watermark
     cleaner-offset-checkpoint           up to where compaction has cleaned
 
@@ -45,7 +45,9 @@ def encode_lines(lines: Iterable[str]) -> bytes:
 
 
 def decode_lines(data: bytes, fields: int) -> list[list[str]]:
-    """The lines of a checkpoint file, each split into its `fields`."""
+    """The lines of a checkpoint file, each split into its `fields`; a file just made is empty, and has none."""
+    if not data:
+        return []
     version, count, *lines = [*data.decode("utf-8", "replace").splitlines(), "", ""]
     if version.strip() != VERSION:
         raise CheckpointError(f"version {version!r}, not {VERSION}")

@@ -108,13 +108,14 @@ class Cleaner:
             self._save(log)
 
     def _share(self, log: PartitionLog, watermark: Offset, now: Millis) -> Share:
+        # A record that is not on the disk yet may be lost: what it supersedes must be there until then.
         return plan_cleaning(
             log.segments,
             log.settings,
             start=log.start,
             end=log.end,
             cleaned_upto=self._cleaned_of(log).get(log.partition),
-            last_stable=log.last_stable(watermark),
+            last_stable=min(log.last_stable(watermark), log.flushed_end),
             now=now,
         )
 

@@ -16,6 +16,8 @@ vouches for nothing beyond the cut, whatever has been appended there since.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from andiron.log.disk import Disk, File
 from andiron.log.epochs import LeaderEpochs
 from andiron.log.layout import LEADER_EPOCHS
@@ -34,12 +36,12 @@ class Flushed:
         self.end = end
         self.since = Millis(0)  # when the oldest append was made that is not flushed
         self._ceiling: int = NEVER  # of what a flush under way vouches for
-        self._loose: dict[str, File] = {}  # small files written beside the segments, by path
+        self._loose: dict[str, File] = {}  # written to beside the active segment's log, by path
         self._names_changed = True  # for all we know, by whoever was here before us
 
-    def note_file(self, file: File) -> None:
-        """A small file was written; its name may be new."""
-        self._loose[file.path] = file
+    def note_files(self, files: Iterable[File]) -> None:
+        """These were written to; their names may be new."""
+        self._loose.update((file.path, file) for file in files)
         self._names_changed = True
 
     def note_names(self) -> None:
@@ -78,11 +80,12 @@ class Flushed:
             self._disk.sync_directory(self._directory.rpartition("/")[0])
             self._names_changed = False
         self._ceiling = NEVER
-        files = [file for path, file in self._loose.items() if self._disk.exists(path)]
+        files = {path: file for path, file in self._loose.items() if self._disk.exists(path)}
         self._loose = {}
         for segment in segments.holding(self.end):
-            files += [segment.file] if segment is segments.active else segment.files()
-        return files
+            held = [segment.file] if segment is segments.active else segment.files()
+            files.update((file.path, file) for file in held)
+        return list(files.values())
 
     def done(self, end: Offset) -> None:
         """The flush is done that began when the log ended at `end`."""

@@ -50,15 +50,17 @@ class SegmentIndexes:
         self.max_timestamp: int = NO_TIMESTAMP  # with the last offset of the first batch that has it
         self.offset_of_max = base
 
-    def note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> None:
-        """A batch of `size` bytes lies at `position`, the end of what was noted before."""
+    def note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> bool:
+        """A batch of `size` bytes lies at `position`, where those noted before end. Was there an entry due?"""
         if max_timestamp > self.max_timestamp:
             self.max_timestamp, self.offset_of_max = max_timestamp, last_offset
-        if self.bytes_since_entry > self.interval:
-            self.offsets.append(last_offset, position)
-            self.times.append_if_later(self.max_timestamp, self.offset_of_max)
-            self.bytes_since_entry = 0
-        self.bytes_since_entry += size
+        if self.bytes_since_entry <= self.interval:
+            self.bytes_since_entry += size
+            return False
+        self.offsets.append(last_offset, position)
+        self.times.append_if_later(self.max_timestamp, self.offset_of_max)
+        self.bytes_since_entry = size
+        return True
 
     def load(self, log_size: int) -> None:
         """Take up where the files end."""

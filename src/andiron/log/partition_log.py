@@ -128,8 +128,7 @@ class PartitionLog:
                 now=now, sizes=sizes, notices=notices,
             )  # fmt: skip
         log = cls(disk, directory, partition, topic_id, settings, loaded=loaded, notices=notices)
-        for file in written:
-            log._flushed.note_file(file)
+        log._flushed.note_files(written)
         return log
 
     # ── writing ──────────────────────────────────────────────────────────────────────
@@ -371,7 +370,7 @@ class PartitionLog:
         with _storage(self.partition):
             snapshots = self.segments.snapshots
             if self.end > max(snapshots.newest, 0):
-                self._flushed.note_file(snapshots.take(self.producers, self.end))
+                self._flushed.note_files([snapshots.take(self.producers, self.end)])
                 snapshots.keep(self.segments.bases, self.end)
             written = self._active.write_indexes()
             if written or self._flushed.is_behind(self.end, self.epochs):
@@ -404,8 +403,11 @@ class PartitionLog:
             self._roll(base, now)
 
     def _roll(self, base: int, now: Millis) -> None:
-        self._flushed.note_file(self.segments.roll(base, self.producers, self.settings, now))
+        sealed = self._active
+        snapshot = self.segments.roll(base, self.producers, self.settings, now)
         self._active = self.segments.active
+        # Though all its records may be flushed already, its indexes are not: they have just been written.
+        self._flushed.note_files([snapshot, *sealed.files()])
 
     def _append_run(self, run: Run, now: Millis) -> None:
         first, last, base = run.batches[0], run.batches[-1], self.end

@@ -20,6 +20,8 @@ from andiron.log.layout import PARTITION_METADATA, LayoutError
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NO_TOPIC_ID, TopicId
 
+_SURE = 8  # bytes: ids that share so many are one id, the rest of which did not reach the disk
+
 
 def encode(topic_id: TopicId) -> bytes:
     """The contents of the file."""
@@ -38,7 +40,7 @@ def decode(data: bytes) -> TopicId:
 def settle(
     disk: Disk, directory: str, topic_id: TopicId, sizes: Mapping[str, int], notices: list[str]
 ) -> list[File]:
-    """See that the folder belongs to our topic; write the file where there is none. Returns what is to be synced."""
+    """See that the folder belongs to our topic; write the file if there is none. Returns what is to be synced."""
     path = f"{directory}/{PARTITION_METADATA}"
     if PARTITION_METADATA in sizes:
         try:
@@ -48,9 +50,11 @@ def settle(
         else:
             if there == topic_id:
                 return []
-            raise ErrorCode.INCONSISTENT_TOPIC_ID.error(
-                f"{directory} belongs to topic id {id_text(there)}, not {id_text(topic_id)}"
-            )
+            if there[:_SURE] != topic_id[:_SURE]:
+                raise ErrorCode.INCONSISTENT_TOPIC_ID.error(
+                    f"{directory} belongs to topic id {id_text(there)}, not {id_text(topic_id)}"
+                )
+            notices.append(f"{path} is written anew: {id_text(there)} is our id, damaged by a crash")
     file = disk.open(path)
     file.truncate(0)
     file.append(encode(topic_id))

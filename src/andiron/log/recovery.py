@@ -85,7 +85,8 @@ def load(
     end = opening.trust(sizes) if clean else None
     if end is None:
         end = opening.recover(recovery_point, sizes)
-    segments.active.created = now
+    for segment in segments:
+        segment.created = now  # what a listing of the disk does not tell
     start = max(log_start, segments[0].base)
     if start > end:
         notices.append(f"{directory} starts anew at {start}: it ended at {end}, below its start")
@@ -226,6 +227,7 @@ class _Opening:
             trouble = error.detail
         if segment.size < size:
             segment.cut(segment.size)
+            segment.file.sync()  # or else a power loss brings the tail back, before whatever comes after it
         return end, trouble
 
     def _trouble(self, segment: Segment, batch: Batch, end: int) -> str | None:

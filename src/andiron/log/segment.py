@@ -5,9 +5,9 @@
             ▲ index entry       ▲ index entry   ▲ size: appends go here
 
 To read at an offset: the index gives the nearest batch before it, and from there the headers are
-walked, payloads untouched. A reader that goes on where it stopped does not even need that: the
-segment remembers where recent reads ended (`_marks`), so the next fetch of each consumer finds its
-position in one look. Reads give FileSlices of whole batches.
+walked, payloads untouched. A reader that goes on where it stopped, or asks again, does not even need
+that: the segment remembers where recent reads began and ended (`_marks`), so the next fetch of each
+consumer finds its position in one look. Reads give FileSlices of whole batches.
 
 Nothing here knows of other segments, leaders or producers, so compaction, recovery and the dump
 tool use segments by themselves:
@@ -83,7 +83,7 @@ class Segment:
         self._indexes = SegmentIndexes(disk, directory, base, sizes=sizes, state=state)
         self._checked = self._rebuilt = False  # whether the indexes have been looked at, and made anew
         self._first_timestamp: int | None = None  # not read yet
-        self._marks: dict[int, int] = {}  # next offset → position, of recent reads
+        self._marks: dict[int, int] = {}  # offset → position, where reads began and ended of late
         self.roll_at: int = NEVER  # a later timestamp asks `is_due`
         self.take_settings(settings)
 
@@ -145,8 +145,9 @@ class Segment:
 
     @property
     def max_timestamp(self) -> int:
-        """The largest timestamp in it; -1 if it holds none."""
-        return self.indexes.max_timestamp
+        """The largest timestamp in it; where its records have none, when it was made or opened."""
+        largest = self.indexes.max_timestamp
+        return largest if largest >= 0 else self.created
 
     @property
     def first_timestamp(self) -> int:
@@ -196,10 +197,8 @@ class Segment:
         self._indexes.interval = settings.index_interval_bytes
         self._index_bytes_max = settings.segment_index_bytes
         roll_ms = settings.segment_ms
-        if (
-            "compact" in settings.cleanup_policy
-        ):  # the active segment is not compacted, so it must not stay so long
-            roll_ms = min(roll_ms, settings.max_compaction_lag_ms)
+        if "compact" in settings.cleanup_policy:
+            roll_ms = min(roll_ms, settings.max_compaction_lag_ms)  # an active segment is not compacted
         jitter_ms_max = min(settings.segment_jitter_ms, roll_ms)
         name = f"{self._directory.rpartition('/')[2]}/{self.base}"
         jitter_ms = zlib.crc32(name.encode()) % jitter_ms_max if jitter_ms_max > 0 else 0
@@ -216,10 +215,13 @@ class Segment:
         if position is not None:
             return position
         try:
-            return scan.walk_to(self.file, offset, self.indexes.offsets.lookup(offset), self.size)
+            position = scan.walk_to(self.file, offset, self.indexes.offsets.lookup(offset), self.size)
         except ProtocolError as error:
             self._distrust_indexes(error)
-        return scan.walk_to(self.file, offset, self._indexes.offsets.lookup(offset), self.size)
+            position = scan.walk_to(self.file, offset, self._indexes.offsets.lookup(offset), self.size)
+        if position < self.size:
+            self._mark(offset, position)
+        return position
 
     def read(
         self, offset: int, max_bytes: int, upto: int, end: int, *, at_least_one: bool
@@ -372,19 +374,24 @@ class Segment:
 
     def _note(self, size: int, last_offset: int, max_timestamp: int) -> None:
         position = self.size
-        self._indexes.note(position, size, last_offset, max_timestamp)
+        entered = self._indexes.note(position, size, last_offset, max_timestamp)
         self.size = position + size
+        if entered and self._indexes.is_full(self._index_bytes_max):
+            self.roll_at = _LOOK_CLOSER
         if not position:
             self._first_timestamp = max_timestamp
             self.roll_at = max_timestamp + self._roll_ms if max_timestamp >= 0 else _LOOK_CLOSER
 
     def _slice(self, start: int, stop: int, next_offset: int) -> FileSlice:
         """A read, and a mark where its reader will go on."""
+        self._mark(next_offset, stop)
+        return FileSlice(self.file, start, stop - start)
+
+    def _mark(self, offset: int, position: int) -> None:
         marks = self._marks
         if len(marks) >= _MARKS_MAX:
             del marks[next(iter(marks))]
-        marks[next_offset] = stop
-        return FileSlice(self.file, start, stop - start)
+        marks[offset] = position
 
     def _boundary_upto(self, target: int) -> tuple[int, int]:
         """The last indexed batch that begins at or before `target`: where, and its base offset."""

@@ -73,8 +73,8 @@ class Segments(Sequence[Segment]):
         """
         active = self.active
         active.seal()
-        snapshot = self.snapshots.take(producers, base)
         segment = Segment.create(self._disk, self._directory, base, settings, now)
+        snapshot = self.snapshots.take(producers, base)
         self._settle([*self._segments, segment])
         if not active.size:
             self.give_up([active], now)

@@ -12,6 +12,7 @@ from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
 from andiron.records.record import Record, records_of
 from andiron.sim.disk import MemoryDisk
+from unit.log.logs import flush
 
 SETTINGS = LogSettings(cleanup_policy=("compact",), segment_bytes=200, min_cleanable_dirty_ratio=0.1)
 NOW = 5_000
@@ -40,6 +41,7 @@ class World:
         for key in keys:
             batch = build([Record(0, 100, bytes((key,)), b"x" * 20)], **producer)
             log.append(Batch(batch), memoryview(batch), 0, NOW)
+        flush(log)
 
     def next_job(self, means=Means()):
         return self.cleaner.next_job([(log, log.end) for log in self.logs], NOW, means)
@@ -144,6 +146,16 @@ def test_nothing_beyond_the_watermark_is_cleaned(world):
 
     assert world.cleaner.next_job([(log, 1)], NOW) is None
     assert world.cleaner.next_job([(log, 5)], NOW).end == 4
+
+
+def test_what_is_not_on_the_disk_supersedes_nothing_yet(world):
+    log = world.log(keys=b"aaaa")
+    for _ in range(4):
+        batch = build([Record(0, 100, b"a", b"x" * 20)])
+        log.append(Batch(batch), memoryview(batch), 0, NOW)
+
+    assert log.segments.bases[-1] > log.flushed_end == 4
+    assert world.next_job().end == 4
 
 
 def test_a_checkpoint_that_cannot_be_written_costs_nothing_but_time(world):

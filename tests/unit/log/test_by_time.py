@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+
+from andiron.log.by_time import Found
+from unit.log.logs import append, open_log
+
+
+def filled(*timestamps, **settings):
+    """A batch of two records for each timestamp, the second a millisecond later."""
+    log = open_log(segment_bytes=500, index_interval_bytes=100, **settings)
+    for epoch, timestamp in enumerate(timestamps):
+        append(log, 2, epoch=epoch, timestamp=timestamp)
+    return log
+
+
+RISING = range(100, 300, 10)
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "found"),
+    [
+        (0, Found(0, 100, 0)),
+        (100, Found(0, 100, 0)),
+        (101, Found(1, 101, 0)),
+        (102, Found(2, 110, 1)),
+        (205, Found(22, 210, 11)),
+        (291, Found(39, 291, 19)),
+        (292, None),
+    ],
+)
+def test_the_first_record_at_or_after_a_time_is_found(timestamp, found):
+    assert filled(*RISING).offset_for_time(timestamp, 40) == found
+
+
+def test_times_that_go_back_do_not_hide_an_earlier_offset():
+    log = filled(100, 500, 50, 60, 70, 80, 90, 95, 600)
+    assert log.offset_for_time(90, 18) == (0, 100, 0)
+    assert log.offset_for_time(200, 18) == (2, 500, 1)
+    assert log.offset_for_time(550, 18) == (16, 600, 8)
+
+
+def test_nothing_at_or_beyond_upto_is_found():
+    log = filled(*RISING)
+    assert log.offset_for_time(205, 22) is None
+    assert log.offset_for_time(205, 23) == (22, 210, 11)
+    assert log.offset_for_time(101, 1) is None
+
+
+def test_nothing_before_the_start_is_found():
+    log = filled(100, 500, 50, 60, 70, 80, 90, 95, 600)
+    log.advance_start(4)
+    assert log.offset_for_time(55, 18) == (6, 60, 3)
+    assert log.offset_for_time(200, 18) == (16, 600, 8)
+
+
+def test_a_start_within_a_batch_counts_record_by_record():
+    log = filled(100, 200)
+    log.advance_start(1)
+    assert log.offset_for_time(0, 4) == (1, 101, 0)
+
+
+def test_under_append_time_all_records_of_a_batch_have_its_time():
+    log = open_log(message_timestamp_type="LogAppendTime")
+    append(log, 3, now=1_000)
+    append(log, 3, now=2_000)
+    assert log.offset_for_time(1_500, 6) == (3, 2_000, 0)
+
+
+def test_compressed_batches_are_opened():
+    log = open_log()
+    append(log, 5, timestamp=100, codec=1)
+    assert log.offset_for_time(103, 5) == (3, 103, 0)
+
+
+def test_the_latest_record_is_the_first_with_the_largest_time():
+    log = filled(100, 500, 50, 500, 70, 80, 90, 95, 60)
+    assert log.offset_of_max_timestamp(18) == (3, 501, 1)
+
+
+def test_the_latest_record_is_none_beyond_upto_or_before_the_start():
+    log = filled(100, 500, 50)
+    assert log.offset_of_max_timestamp(3) is None
+    log.advance_start(4)
+    assert log.offset_of_max_timestamp(6) is None
+
+
+def test_records_without_timestamps_have_no_place_in_time():
+    log = open_log(now=500)
+    append(log, timestamp=-1)
+    assert log.offset_of_max_timestamp(1) is None
+    assert log.offset_for_time(0, 1) is None
+
+
+def test_an_empty_log_has_no_latest_record():
+    log = open_log()
+    assert log.offset_of_max_timestamp(0) is None
+    assert log.offset_for_time(0, 0) is None
+
+
+def test_it_is_the_same_after_a_restart():
+    log = filled(100, 500, 50, 60, 70, 80, 90, 95, 300)
+    log.close()
+    again = open_log(log._disk, clean=True, segment_bytes=500, index_interval_bytes=100)
+    assert again.offset_of_max_timestamp(18) == (3, 501, 1)
+    assert again.offset_for_time(200, 18) == (2, 500, 1)
