@@ -13,6 +13,11 @@ from andiron.wire.apis import APIS
 from andiron.wire.codec import decode_message, encode_message
 from andiron.wire.header import decode_response_header, encode_request_header
 from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from andiron.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from andiron.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from andiron.wire.messages.incremental_alter_configs import (
@@ -61,11 +66,14 @@ class SmallNode:
         self._asked = {}
         self.start()
 
+    def make_node(self):
+        return Node(NodeSettings.load(self.properties), self.disk, self.seed)
+
     def start(self):
-        self.node = Node(NodeSettings.load(self.properties), self.disk, self.seed)
+        self.node = self.make_node()
         self.carry_out(self.node.start(self.now))
         assert self.node.ready
-        self.step(Connected(1, "PLAINTEXT", "127.0.0.1"))
+        self.connect(1)
 
     def restart(self, clean=True):
         if clean:
@@ -106,12 +114,15 @@ class SmallNode:
             work = self.work.pop(0)
             self.step(Finished(work.token, work.job.run(self.disk)))
 
+    def wake(self):
+        self.step(Woken())
+
     def advance(self, ms):
         """Let time pass, waking the node whenever it wants to be woken."""
         until = self.now + ms
         while self.node.next_deadline() <= until:
             self.now = max(self.now, self.node.next_deadline())
-            self.step(Woken())
+            self.wake()
         self.now = until
 
     def send(self, request, version=None, conn=1):
@@ -145,12 +156,27 @@ class SmallNode:
         assert ticket in self.replies, f"{request} waits"
         return self.answer(ticket)
 
+    def ask_raw(self, key, version, body, read_as=None, conn=1):
+        """Send any bytes as the body of a request; the response is read in version `read_as`."""
+        self._ticket += 1
+        self._asked[self._ticket] = APIS.get(key), version if read_as is None else read_as
+        frame = encode_request_header(key, version, self._ticket, "test") + body
+        self.step(Received(conn, self._ticket, memoryview(bytearray(frame))))
+        if conn in self.closed:
+            raise Closed(self.closed.pop(conn))
+        return self.answer(self._ticket)
+
+    def connect(self, conn, listener="PLAINTEXT"):
+        self.step(Connected(conn, listener, "127.0.0.1"))
+
     # ── things most tests do ─────────────────────────────────────────────────────────
 
-    def create(self, name, partitions=1, **configs):
+    def create_request(self, name, partitions=1, **configs):
         wanted = [CreatableTopicConfig(key.replace("_", "."), str(value)) for key, value in configs.items()]
-        topic = CreatableTopic(name, partitions, 1, configs=wanted)
-        result = self.ask(CreateTopicsRequest([topic])).topics[0]
+        return CreateTopicsRequest([CreatableTopic(name, partitions, 1, configs=wanted)], timeout_ms=1_000)
+
+    def create(self, name, partitions=1, **configs):
+        result = self.ask(self.create_request(name, partitions, **configs)).topics[0]
         assert result.error_code == 0, result.error_message
         return result
 
@@ -160,6 +186,10 @@ class SmallNode:
     def delete(self, *topics):
         response = self.ask(self.delete_request(*topics))
         assert [result.error_code for result in response.responses] == [0] * len(topics)
+
+    def delete_records(self, topic, offset, partition=0):
+        wanted = DeleteRecordsTopic(topic, [DeleteRecordsPartition(partition, offset)])
+        return self.ask(DeleteRecordsRequest([wanted], 1_000)).topics[0].partitions[0]
 
     def alter_request(self, kind, name, configs):
         """Set some settings; None takes one back."""
@@ -186,6 +216,12 @@ class SmallNode:
         response = self.ask(self.produce_request(topic, values, **how), version)
         return response and response.responses[0].partition_responses[0]
 
+    def keyed(self, key, *values, producer=(-1, -1, -1)):
+        """A batch whose records all have this key."""
+        producer_id, epoch, sequence = producer
+        records = [Record(0, self.now, key, value) for value in values]
+        return build(records, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
+
     def fetch_request(
         self, topic, offset=0, partition=0, *, wait_ms=0, min_bytes=1, max_bytes=1 << 20,
         partition_bytes=1 << 20, epoch=-1, **how,
@@ -194,7 +230,9 @@ class SmallNode:
         wanted = FetchPartition(partition, epoch, offset, partition_max_bytes=partition_bytes)
         name, topic_id = ("", topic) if isinstance(topic, bytes) else (topic, NO_TOPIC_ID)
         topics = [FetchTopic(name, topic_id, [wanted])]
-        return FetchRequest(max_wait_ms=wait_ms, min_bytes=min_bytes, max_bytes=max_bytes, topics=topics, **how)
+        return FetchRequest(
+            max_wait_ms=wait_ms, min_bytes=min_bytes, max_bytes=max_bytes, topics=topics, **how
+        )
 
     def fetch(self, topic, offset=0, *, version=12, **how):
         response = self.ask(self.fetch_request(topic, offset, **how), version)
@@ -205,7 +243,11 @@ class SmallNode:
         log = self.log(topic, partition)
         found, offset = [], log.start
         while True:
-            records = [r for r in records_in(self.fetch(topic, offset, partition=partition).records) if r.offset >= offset]
+            records = [
+                r
+                for r in records_in(self.fetch(topic, offset, partition=partition).records)
+                if r.offset >= offset
+            ]
             if not records:
                 return found
             found += [record.value for record in records]

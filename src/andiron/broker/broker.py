@@ -14,6 +14,7 @@ made, reconfigured and removed as the metadata log says, and nothing else says s
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeVar
@@ -37,6 +38,8 @@ from andiron.model.effects import Effect, Finished, Flushed, Reconfigure
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId
 from andiron.model.layers import Layers
+
+log = logging.getLogger(__name__)
 
 DECISION_MS = 30_000  # for requests that bring no timeout of their own
 
@@ -62,6 +65,7 @@ class Broker:
         self._producer_ids = ProducerIds()
         self.waiting = WaitingRoom()
         self.changed = False  # in this step, in a way that its end must look at
+        self._settled = False  # the partitions are those of the metadata, and nothing else lies about
         self._touched: dict[Partition, None] = {}
         self._effects: list[Effect] = []
 
@@ -73,20 +77,24 @@ class Broker:
         self.directories.open(settings.log_dirs, settings.metadata_log_dir, settings.node_id)
         self.metadata.start(self.directories.ids, self.directories.clean, now)
         self._want_flush(self.metadata.partition)
-        self.housekeeping.start(now)
 
     @property
     def ready(self) -> bool:
         return self.metadata.ready
 
-    def stop(self, now: Millis) -> None:
-        """Bring everything to the disk and mark the shutdown as a clean one."""
-        self.metadata.stop()
-        for partition in self.partitions:
-            partition.close()
-        self.housekeeping.save_checkpoints()
-        if not any(partition.failure for partition in self.partitions):
-            self.directories.leave_clean_mark(self.metadata.broker_epoch)
+    def stop(self, now: Millis) -> bool:
+        """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
+        clean = not self.partitions.unopened
+        for partition in (self.metadata.partition, *self.partitions):
+            clean &= _closed(partition)
+        try:
+            self.housekeeping.save_checkpoints()
+            if clean:
+                self.directories.leave_clean_mark(self.metadata.broker_epoch)
+        except OSError as error:
+            log.error("the next start will have to look through the logs: %s", error)
+            return False
+        return clean
 
     @property
     def cluster_id(self) -> str:
@@ -210,13 +218,28 @@ class Broker:
             self.touch(partition)
             if partition.retired:
                 self.flushing.forget(partition)
-                self.housekeeping.gave_up_folder(partition)
+                self.housekeeping.forget(partition)
             elif partition.needs_flush:
                 self._want_flush(partition)
+        if self.metadata.ready and not self._settled:
+            self._settled = True
+            self.partitions.set_aside_strays()
+            self.housekeeping.start(now)  # not before: a checkpoint without the partitions would forget them
+        self.housekeeping.gave_up_folders()
         if any(kind == BROKER for kind, _ in delta.configs):
             self._effects.append(Reconfigure(self.live_settings()))
             self.changed = True
         self.touch(self.metadata.partition)
+
+
+def _closed(partition: Partition) -> bool:
+    """Bring a partition to the disk; whether that worked."""
+    try:
+        partition.close()
+    except ProtocolError as error:
+        log.error("%s cannot be brought to the disk: %s", partition.name, error.detail)
+        return False
+    return partition.failure is None
 
 
 def _fail(error: ProtocolError) -> None:

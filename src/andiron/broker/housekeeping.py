@@ -1,6 +1,7 @@
 """What time brings: checkpoints, retention, compaction, late flushes, files to remove.
 
-    every log.flush.offset.checkpoint.interval.ms   how far each log is on the disk; where it starts
+    every log.flush.offset.checkpoint.interval.ms   how far each log is on the disk, and committed
+    every log.flush.start.offset.checkpoint.interval.ms          where each log starts
     every log.retention.check.interval.ms           segments that may go; producers long silent
     every log.cleaner.backoff.ms                    the dirtiest log is compacted, one at a time
     flush.ms after an append                        the partition is synced
@@ -15,9 +16,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from andiron.broker.flushing import Flushing
-from andiron.broker.log_directories import LogDirectories, Offsets
+from andiron.broker.log_directories import LogDirectories
 from andiron.broker.partition import Partition
 from andiron.broker.partitions import Partitions
 from andiron.broker.settings import BrokerSettings
@@ -47,6 +49,7 @@ class Housekeeping:
         self._timetable = Timetable()
         self._cleaner = Cleaner(disk)
         self._flush_at: dict[Partition, Millis] = {}
+        self._removal_at = NEVER  # when the next folder is removed
         self._work: list[Effect] = []
         self._token = 0
 
@@ -54,9 +57,10 @@ class Housekeeping:
         """Put everything that recurs on the timetable."""
         settings, at = self._settings(), self._timetable.at
         at(Millis(now + settings.log_flush_offset_checkpoint_interval_ms), self._checkpoint)
+        at(Millis(now + settings.log_flush_start_offset_checkpoint_interval_ms), self._checkpoint_starts)
         at(Millis(now + FIRST_ROUND_MS), self._retain)
         at(Millis(now + settings.log_cleaner_backoff_ms), self._clean)
-        at(self._directories.next_removal(), self._remove_folders)
+        self.gave_up_folders()
 
     def next_deadline(self) -> Millis:
         return self._timetable.next_deadline()
@@ -80,18 +84,23 @@ class Housekeeping:
         """A log has files that are to be removed later."""
         self._timetable.at(partition.log.next_removal(), lambda now: self._remove_files(partition, now))
 
-    def gave_up_folder(self, partition: Partition) -> None:
+    def forget(self, partition: Partition) -> None:
         """A partition was deleted."""
-        self._cleaner.forget(partition.log)
-        self._timetable.at(self._directories.next_removal(), self._remove_folders)
+        with _noting("the cleaner's checkpoint cannot be written"):
+            self._cleaner.forget(partition.log)
+
+    def gave_up_folders(self) -> None:
+        """There may be folders to be removed later."""
+        due = self._directories.next_removal()
+        if due < self._removal_at:
+            self._removal_at = due
+            self._timetable.at(due, self._remove_folders)
 
     def finished(self, event: Finished, now: Millis) -> None:
         """A round of compaction is over."""
-        try:
+        changed = None
+        with _noting("the result of a compaction could not be put in place"):
             changed = self._cleaner.finish(event.result, event.error, now)
-        except ProtocolError as error:
-            log.error("the result of a compaction could not be put in place: %s", error)
-            changed = None
         partition = self._partitions.get(changed.partition) if changed else None
         if partition is not None:
             self.gave_up_files(partition)
@@ -100,47 +109,49 @@ class Housekeeping:
     # ── checkpoints ──────────────────────────────────────────────────────────────────
 
     def save_checkpoints(self) -> None:
-        """Write down how far each log has come, where that has changed."""
-        recovery: Offsets = {}
-        starts: Offsets = {}
-        watermarks: Offsets = {}
-        for partition in self._partitions:
-            name, held = partition.name, partition.log
-            recovery[name] = held.flushed_end
-            watermarks[name] = partition.watermark
-            if held.start > held.segments[0].base:
-                starts[name] = held.start
+        """Write down how far each log has come and where it starts, where that has changed."""
+        self._save_ends()
+        self._save_starts()
+
+    def _save_ends(self) -> None:
+        hosted, unopened = list(self._partitions), self._partitions.unopened
         for checkpoint, offsets in (
-            (RECOVERY_POINTS, recovery),
-            (LOG_STARTS, starts),
-            (WATERMARKS, watermarks),
+            (RECOVERY_POINTS, {each.name: each.log.flushed_end for each in hosted}),
+            (WATERMARKS, {each.name: each.watermark for each in hosted}),
         ):
-            self._directories.save(checkpoint, offsets)
+            self._directories.save(checkpoint, offsets, unopened)
+
+    def _save_starts(self) -> None:
+        # Whole segments that are gone count too: a power loss may bring their files back.
+        starts = {each.name: each.log.start for each in self._partitions if each.log.start > 0}
+        self._directories.save(LOG_STARTS, starts, self._partitions.unopened)
 
     def _checkpoint(self, now: Millis) -> None:
-        try:
-            self.save_checkpoints()
-        except OSError as error:
-            log.error("checkpoints cannot be written: %s", error)
-        self._timetable.at(
-            Millis(now + max(1, self._settings().log_flush_offset_checkpoint_interval_ms)), self._checkpoint
-        )
+        interval_ms = self._settings().log_flush_offset_checkpoint_interval_ms
+        self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
+        with _noting("checkpoints cannot be written"):
+            self._save_ends()
+
+    def _checkpoint_starts(self, now: Millis) -> None:
+        interval_ms = self._settings().log_flush_start_offset_checkpoint_interval_ms
+        self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
+        with _noting("checkpoints cannot be written"):
+            self._save_starts()
 
     # ── retention ────────────────────────────────────────────────────────────────────
 
     def _retain(self, now: Millis) -> None:
-        self._go_through(iter(list(self._partitions)), now)
         self._timetable.at(Millis(now + self._settings().log_retention_check_interval_ms), self._retain)
+        self._go_through(iter(list(self._partitions)), now)
 
     def _go_through(self, rest: Iterator[Partition], now: Millis) -> None:
         """Look at some partitions, then let others have the loop before the next ones."""
         expiration_ms = self._settings().producer_id_expiration_ms
         for count, partition in enumerate(rest, 1):
-            try:
-                self._retain_one(partition, now)
-                partition.log.expire_producers(now, expiration_ms)
-            except ProtocolError as error:
-                log.error("%s: retention failed: %s", partition.name, error)
+            if not partition.retired:
+                with _noting(f"{partition.name}: retention failed"):
+                    self._retain_one(partition, now)
+                    partition.log.expire_producers(now, expiration_ms)
             if count == AT_A_TIME:
                 self._timetable.at(now, lambda later: self._go_through(rest, later))
                 return
@@ -158,18 +169,21 @@ class Housekeeping:
 
     def _remove_files(self, partition: Partition, now: Millis) -> None:
         for path in partition.log.due_removals(now):
-            self._disk.remove(path)
+            with _noting("a file that was given up stays"):
+                self._disk.remove(path)
 
     def _remove_folders(self, now: Millis) -> None:
         """One at a time: a folder can hold many files."""
-        self._directories.remove_due(now)
-        self._timetable.at(self._directories.next_removal(), self._remove_folders)
+        self._removal_at = NEVER
+        with _noting("a folder that was given up stays"):
+            self._directories.remove_due(now)
+        self.gave_up_folders()
 
     # ── late flushes ─────────────────────────────────────────────────────────────────
 
     def _flush_late(self, partition: Partition, now: Millis) -> None:
         del self._flush_at[partition]
-        due = partition.log.flush_deadline()
+        due = NEVER if partition.retired else partition.log.flush_deadline()
         if due <= now:
             self._flushing.want(partition)
         elif due < NEVER:
@@ -178,8 +192,8 @@ class Housekeeping:
     # ── compaction ───────────────────────────────────────────────────────────────────
 
     def _clean(self, now: Millis) -> None:
-        self._clean_once(now)
         self._timetable.at(Millis(now + max(1, self._settings().log_cleaner_backoff_ms)), self._clean)
+        self._clean_once(now)
 
     def _clean_once(self, now: Millis) -> None:
         settings = self._settings()
@@ -191,7 +205,18 @@ class Housekeeping:
             settings.log_cleaner_io_max_bytes_per_second,
         )
         logs = [(p.log, p.watermark) for p in self._partitions if p.failure is None]
-        job = self._cleaner.next_job(logs, now, means)
+        job = None
+        with _noting("no log can be chosen for compaction"):
+            job = self._cleaner.next_job(logs, now, means)
         if job is not None:
             self._token += 1
             self._work.append(Work(self._token, job))
+
+
+@contextmanager
+def _noting(what: str) -> Iterator[None]:
+    """What the disk refuses now it may grant the next time: it is noted, and the house is kept on."""
+    try:
+        yield
+    except (OSError, ProtocolError) as error:
+        log.error("%s: %s", what, error)

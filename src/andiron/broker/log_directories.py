@@ -17,12 +17,14 @@ from __future__ import annotations
 import heapq
 import logging
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
+from andiron.controller.topics import METADATA_TOPIC
+from andiron.log import partition_metadata
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.log.directory import Identity, LogDirectory
 from andiron.log.disk import Disk
-from andiron.log.layout import STRAY, moving_folder_name
+from andiron.log.layout import DELETE, PARTITION_METADATA, STRAY, LayoutError, moving_folder_name
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
@@ -43,7 +45,8 @@ class LogDirectories:
         self._directories: dict[str, LogDirectory] = {}
         self._counts: dict[str, int] = {}  # partitions in each
         self._homes: dict[TopicPartition, LogDirectory] = {}
-        self._saved: dict[str, dict[str, Offsets]] = {}  # what the checkpoints on disk say
+        self._saved: dict[str, dict[str, Offsets]] = {}  # what the checkpoints say
+        self._stale: dict[tuple[str, str], None] = {}  # those that say more on disk: of logs that are gone
         self._removals: list[tuple[Millis, str]] = []
         self.clean = False
         self.cluster_id = ""
@@ -88,6 +91,7 @@ class LogDirectories:
         directory = self._homes.get(name)
         if directory is None:
             directory = self._directories[min(self._counts, key=self._counts.__getitem__)]
+            self._save_stale()
             self._settle(name, directory)
         try:
             opened = self._open(directory, name, topic_id, settings, now)
@@ -120,8 +124,8 @@ class LogDirectories:
         stray = f"{directory.path}/{moving_folder_name(name, self._chance.token(16).hex(), STRAY)}"
         log.warning("%s; it is kept as %s", reason, stray)
         self._disk.rename(directory.folder_of(name), stray)
-        for checkpoint in CHECKPOINTS:
-            self._saved[directory.path][checkpoint].pop(name, None)
+        self._drop_checkpoints(directory, name)
+        self._save_stale()
 
     def watermark_of(self, name: TopicPartition) -> Offset:
         """The high watermark as of the last checkpoint."""
@@ -132,24 +136,55 @@ class LogDirectories:
 
     def give_up(self, unwanted: PartitionLog, now: Millis) -> None:
         """The partition is deleted: its folder gets another name now and goes a while later."""
-        directory = self._homes.pop(unwanted.partition)
-        self._counts[directory.path] -= 1
-        for checkpoint in CHECKPOINTS:
-            self._saved[directory.path][checkpoint].pop(unwanted.partition, None)
         path, due = unwanted.delete(now)
         heapq.heappush(self._removals, (due, path))
+        self._leave(unwanted.partition)
+
+    def finish_deletion(self, name: TopicPartition, topic_id: TopicId, now: Millis) -> None:
+        """The partition was deleted: if a crash kept its folder from getting another name, that is done now."""
+        directory = self._homes.get(name)
+        if directory is None or self._owner_of(directory.folder_of(name)) != topic_id:
+            return
+        path = f"{directory.path}/{moving_folder_name(name, self._chance.token(16).hex(), DELETE)}"
+        self._disk.rename(directory.folder_of(name), path)
+        heapq.heappush(self._removals, (now, path))
+        self._leave(name)
+
+    def set_aside_strays(self, known: Container[tuple[str, int]]) -> None:
+        """The metadata is complete: what has a folder and is not in it stays on the disk under another name."""
+        for name, directory in list(self._homes.items()):
+            if name not in known:
+                self._set_aside(directory, name, f"{directory.folder_of(name)} is in no metadata")
+                self._leave(name)
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────
 
-    def save(self, checkpoint: str, offsets: Offsets) -> None:
-        """Write a checkpoint of every directory in which something has changed."""
+    def save(self, checkpoint: str, offsets: Offsets, unopened: Iterable[TopicPartition] = ()) -> None:
+        """Write a checkpoint of every directory in which something has changed.
+        Of logs that are not open, it goes on saying what it said."""
         by_path: dict[str, Offsets] = {path: {} for path in self._directories}
         for name, offset in offsets.items():
             by_path[self._homes[name].path][name] = offset
+        for name in unopened:
+            said = self._saved[self._homes[name].path][checkpoint] if name in self._homes else {}
+            if name in said:
+                by_path[self._homes[name].path][name] = said[name]
         for path, mine in by_path.items():
-            if mine != self._saved[path][checkpoint]:
-                self._directories[path].save(checkpoint, mine)
-                self._saved[path][checkpoint] = mine
+            if mine != self._saved[path][checkpoint] or (path, checkpoint) in self._stale:
+                self._save(path, checkpoint, mine)
+
+    def _save(self, path: str, checkpoint: str, offsets: Offsets) -> None:
+        self._directories[path].save(checkpoint, offsets)
+        self._saved[path][checkpoint] = offsets
+        self._stale.pop((path, checkpoint), None)
+
+    def _save_stale(self) -> None:
+        """Let no checkpoint speak of a log that is gone: one that comes under its name would be taken for it."""
+        for path, checkpoint in list(self._stale):
+            try:
+                self._save(path, checkpoint, self._saved[path][checkpoint])
+            except OSError as error:
+                raise ErrorCode.KAFKA_STORAGE_ERROR.error(str(error)) from error
 
     def leave_clean_mark(self, broker_epoch: int) -> None:
         for directory in self._directories.values():
@@ -173,7 +208,11 @@ class LogDirectories:
         self._saved[path] = {each: directory.load(each, notices) for each in CHECKPOINTS}
         self._counts[path] = 0
         for name in directory.partitions():
-            self._settle(name, directory)
+            if name.topic != METADATA_TOPIC:
+                self._settle(name, directory)
+        for name in [name for said in self._saved[path].values() for name in said]:
+            if self._homes.get(name) is not directory:
+                self._drop_checkpoints(directory, name)
         for leftover in directory.leftovers():
             heapq.heappush(self._removals, (Millis(0), leftover))
         for notice in notices:
@@ -185,6 +224,24 @@ class LogDirectories:
             return
         self._homes[name] = directory
         self._counts[directory.path] += 1
+
+    def _leave(self, name: TopicPartition) -> None:
+        """The partition has no folder here any more."""
+        directory = self._homes.pop(name)
+        self._counts[directory.path] -= 1
+        self._drop_checkpoints(directory, name)
+
+    def _drop_checkpoints(self, directory: LogDirectory, name: TopicPartition) -> None:
+        for checkpoint in CHECKPOINTS:
+            if self._saved[directory.path][checkpoint].pop(name, None) is not None:
+                self._stale[directory.path, checkpoint] = None
+
+    def _owner_of(self, folder: str) -> TopicId | None:
+        """The id of the topic that a folder belongs to, if it says so."""
+        try:
+            return partition_metadata.decode(self._disk.read_file(f"{folder}/{PARTITION_METADATA}"))
+        except (FileNotFoundError, LayoutError):
+            return None
 
     def _offset(self, checkpoint: str, name: TopicPartition) -> Offset:
         return self._saved[self._homes[name].path][checkpoint].get(name, Offset(0))

@@ -72,9 +72,6 @@ class Metadata:
         self.shard.run(self._registration(log_dirs, clean), now)
         self._ready_at = log.end
 
-    def stop(self) -> None:
-        self.partition.log.close()
-
     @property
     def ready(self) -> bool:
         """Whether everything that was there at the start has taken effect."""

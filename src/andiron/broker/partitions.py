@@ -26,7 +26,7 @@ from andiron.broker.partition import Partition
 from andiron.controller.image import BROKER, TOPIC, Delta, Image, PartitionImage, TopicImage
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import Millis, NodeId, TopicPartition
+from andiron.model.ids import Millis, NodeId, TopicId, TopicPartition
 
 FOLLOWER_LAG_MS_MAX = 30_000
 
@@ -55,6 +55,11 @@ class Partitions:
             partition = self._unopened[name]()
         return partition
 
+    @property
+    def unopened(self) -> list[TopicPartition]:
+        """Those whose logs will not open."""
+        return [TopicPartition(*name) for name in self._unopened]
+
     # ── following the metadata ───────────────────────────────────────────────────────
 
     def apply(self, delta: Delta, image: Image, now: Millis) -> list[Partition]:
@@ -62,7 +67,7 @@ class Partitions:
         touched: dict[Partition, None] = {}
         for topic in delta.removed_topics:
             for index in topic.partitions:
-                self._remove(TopicPartition(topic.name, index), now, touched)
+                self._remove(TopicPartition(topic.name, index), topic.id, now, touched)
         for topic_id, index in delta.partitions:
             hosting = image.topics_by_id[topic_id]
             self._place(hosting, index, hosting.partitions[index], image, now, touched)
@@ -70,6 +75,13 @@ class Partitions:
             partition.replace_settings(self.settings_of(partition.name.topic, image))
             touched[partition] = None
         return list(touched)
+
+    def set_aside_strays(self) -> None:
+        """Everything that the metadata says is in effect: folders of which it does not speak are nobody's."""
+        try:
+            self._directories.set_aside_strays(frozenset([*self._hosted, *self._unopened]))
+        except (OSError, ProtocolError) as error:
+            log.error("folders that belong to no topic stay where they are: %s", error)
 
     def settings_of(self, topic: str, image: Image) -> LogSettings:
         """The settings that hold for a topic here and now."""
@@ -82,7 +94,7 @@ class Partitions:
     ) -> None:  # fmt: skip
         name = TopicPartition(topic.name, index)
         if self._me not in wanted.replicas:
-            self._remove(name, now, touched)
+            self._remove(name, topic.id, now, touched)
             return
         try:
             partition = self._hosted.get(name) or self._open(name, topic, image, now)
@@ -115,13 +127,20 @@ class Partitions:
             lag_ms_max=FOLLOWER_LAG_MS_MAX,
         )  # fmt: skip
 
-    def _remove(self, name: TopicPartition, now: Millis, touched: dict[Partition, None]) -> None:
+    def _remove(
+        self, name: TopicPartition, topic_id: TopicId, now: Millis, touched: dict[Partition, None]
+    ) -> None:
         self._unopened.pop(name, None)
         partition = self._hosted.pop(name, None)
-        if partition is not None:
-            partition.retire()
-            self._directories.give_up(partition.log, now)
-            touched[partition] = None
+        try:
+            if partition is None:
+                self._directories.finish_deletion(name, topic_id, now)
+            else:
+                partition.retire()
+                touched[partition] = None
+                self._directories.give_up(partition.log, now)
+        except (OSError, ProtocolError) as error:
+            log.error("the folder of %s, which is deleted, stays until the next start: %s", name, error)
 
     def _reconfigured(self, delta: Delta, image: Image) -> Iterable[Partition]:
         """The partitions whose settings may have changed: a topic's, or all of them with the broker's."""

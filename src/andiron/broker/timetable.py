@@ -33,6 +33,13 @@ class Timetable:
 
     def run(self, now: Millis) -> None:
         """Run what is due, but not what that puts in: it is for the next turn, others come first."""
-        last = self._order
-        while self._heap and self._heap[0][0] <= now and self._heap[0][1] <= last:
-            heapq.heappop(self._heap)[2](now)
+        due = []
+        while self._heap and self._heap[0][0] <= now:
+            due.append(heapq.heappop(self._heap))
+        due.reverse()
+        try:
+            while due:
+                due.pop()[2](now)
+        finally:
+            for left in due:  # one has failed; that is no reason to forget the others
+                heapq.heappush(self._heap, left)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from typing import IO
 
 import click
 
@@ -37,9 +36,7 @@ HOW_TO_TALK = """\
     help=f"Where clients connect; the controller's is the next port.  [default: {DEFAULT_PORT}]",
 )
 @click.option("--host", help=f"The name or address to listen on, 0.0.0.0 for all.  [default: {DEFAULT_HOST}]")
-@click.option(
-    "--config", type=click.File(encoding="utf-8"), metavar="FILE", help="Kafka's server.properties."
-)
+@click.option("--config", metavar="FILE", help="Kafka's server.properties.")
 @click.option(
     "--set",
     "chosen",
@@ -59,7 +56,7 @@ def up(
     data: str | None,
     port: int | None,
     host: str | None,
-    config: IO[str] | None,
+    config: str | None,
     chosen: dict[str, str],
     fsync: bool,
     quiet: bool,
@@ -81,7 +78,8 @@ def up(
     elif port is not None or host is not None:
         raise click.UsageError("--config names the listeners; to change them say --set listeners=…")
     else:
-        given = parse_properties(config.read())
+        with click.open_file(config, encoding="utf-8", errors="replace") as file:
+            given = parse_properties(file.read())
         if data is not None:
             given["log.dirs"] = os.path.abspath(data)
     if fsync:

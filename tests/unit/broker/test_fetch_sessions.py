@@ -44,8 +44,8 @@ def test_a_session_remembers_what_was_asked(sessions):
 
 def test_what_is_forgotten_is_gone(sessions):
     opened = sessions.enter(asking((0, 10), (1, 20)), 12, now=0)
-    sessions.enter(FetchRequest(session_id=opened.id, session_epoch=1,
-                                forgotten_topics_data=[ForgottenTopic("orders", partitions=[0])]), 12, now=1)  # fmt: skip
+    gone = [ForgottenTopic("orders", partitions=[0])]
+    sessions.enter(FetchRequest(session_id=opened.id, session_epoch=1, forgotten_topics_data=gone), 12, now=1)
 
     assert offsets(opened) == {1: 20}
 

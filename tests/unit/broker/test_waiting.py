@@ -1,6 +1,7 @@
 """Who waits, who is woken, and who is told that it is too late."""
 
 from andiron.broker.waiting import Wait, WaitingRoom
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER
 
 
@@ -77,3 +78,27 @@ def test_a_connection_that_is_gone_is_forgotten_everywhere():
     assert room.next_deadline() == 60
     assert room.wake("a") == [(2, "in")]
     assert len(room) == 0
+
+
+def refuse():
+    raise ErrorCode.REQUEST_TIMED_OUT.error("too slow")
+
+
+def test_a_response_can_be_turned_into_another():
+    wait = Wait.over(lambda: 20).and_then(lambda found: found + 1)
+
+    assert WaitingRoom().admit(wait, 1, told(1)) == [(1, 21)]
+
+
+def test_an_error_can_be_turned_into_a_response_when_it_is_over_and_when_it_is_late():
+    room, door = WaitingRoom(), Door()
+    late = Wait(("a",), lambda: door.open, 50, then=lambda: "in", otherwise=refuse)
+    named = [each.or_else(lambda error: error.code.name) for each in (Wait.over(refuse), late)]
+
+    assert room.admit(named[0], 1, told(1)) == [(1, "REQUEST_TIMED_OUT")]
+    room.admit(named[1], 2, told(2))
+    assert room.expire(50) == [(2, "REQUEST_TIMED_OUT")]
+
+
+def test_where_there_is_no_error_the_response_is_what_it_was():
+    assert Wait.over(lambda: "in").or_else(lambda error: "out").then() == "in"

@@ -122,8 +122,8 @@ def test_a_wrong_setting_is_named_in_one_line(started: list[NodeSettings]) -> No
     assert result.stderr.count("\n") == 1
 
 
-def test_a_file_that_is_not_there_is_wrong_usage(started: list[NodeSettings]) -> None:
-    assert up("--config", "/no/such/file").exit_code == 2
+def test_a_file_that_is_not_there_is_a_failure_and_not_wrong_usage(started: list[NodeSettings]) -> None:
+    assert up("--config", "/no/such/file").exit_code == 1
 
 
 def test_the_exit_code_is_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:

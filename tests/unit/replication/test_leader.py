@@ -94,3 +94,16 @@ def test_min_insync_replicas_asks_for_no_more_than_there_are():
     assert leading(replicas=[1]).enough_in_sync(2)
     assert not leading(isr=[1]).enough_in_sync(2)
     assert leading(isr=[1, 2]).enough_in_sync(2)
+
+
+def test_what_counts_on_disk_only_waits_for_it_and_what_need_not_any_more_counts_at_once():
+    leader = LeaderReplica(
+        1, frozenset({1}), frozenset({1}), rule=isr_watermark, durable=True, end=0, flushed_end=0,
+        watermark=0, lag_ms_max=1_000, now=0,
+    )  # fmt: skip
+    assert not leader.appended(5)
+
+    assert leader.require_disk(False)
+    assert leader.watermark == 5
+    assert not leader.require_disk(True), "nothing is taken back"
+    assert leader.watermark == 5

@@ -1,0 +1,126 @@
+"""Settings as they are, with where they come from."""
+
+import pytest
+
+from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
+from andiron.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from worlds.node import BROKER, TOPIC, SmallNode, error_of
+
+TOPIC_ITSELF, THIS_BROKER, ALL_BROKERS, STATIC, DEFAULT = 1, 2, 3, 4, 5
+
+
+def describe(node, kind, name, *keys, version=4, synonyms=False, documentation=False):
+    resource = DescribeConfigsResource(kind, name, list(keys) or None)
+    return node.ask(DescribeConfigsRequest([resource], synonyms, documentation), version).results[0]
+
+
+def source(node, kind, name, key):
+    [config] = describe(node, kind, name, key).configs
+    return config.value, config.config_source
+
+
+@pytest.mark.parametrize("version", range(1, 5))
+def test_every_setting_of_a_topic_is_shown(node, version):
+    node.create("t")
+
+    shown = [config.name for config in describe(node, TOPIC, "t", version=version).configs]
+
+    assert sorted(shown) == sorted(name for name, row in TOPIC_ROWS.items() if not row.internal)
+
+
+def test_every_setting_of_the_broker_is_shown(node):
+    shown = {config.name: config for config in describe(node, BROKER, "1").configs}
+
+    assert set(shown) == {name for name, row in BROKER_ROWS.items() if not row.internal}
+    assert shown["node.id"].read_only
+    assert not shown["message.max.bytes"].read_only
+
+
+def test_only_what_is_asked_for_is_shown(node):
+    node.create("t")
+
+    shown = describe(node, TOPIC, "t", "flush.ms", "no.such").configs
+
+    assert [config.name for config in shown] == ["flush.ms"]
+
+
+def test_a_topics_value_comes_from_the_strongest_place_that_has_one():
+    node = SmallNode(log_retention_ms="4")
+    key = "retention.ms"
+    node.create("t")
+    seen = [source(node, TOPIC, "t", key)]
+    node.alter_broker("", log_retention_ms=3)
+    seen.append(source(node, TOPIC, "t", key))
+    node.alter_broker("1", log_retention_ms=2)
+    seen.append(source(node, TOPIC, "t", key))
+    node.alter_topic("t", retention_ms=1)
+    seen.append(source(node, TOPIC, "t", key))
+
+    assert seen == [("4", STATIC), ("3", ALL_BROKERS), ("2", THIS_BROKER), ("1", TOPIC_ITSELF)]
+
+
+def test_a_setting_that_nobody_gave_is_a_default(node):
+    node.create("t")
+
+    assert source(node, TOPIC, "t", "flush.messages") == (str((1 << 63) - 1), DEFAULT)
+
+
+def test_synonyms_tell_all_places_the_strongest_first():
+    node = SmallNode(log_retention_ms="4")
+    node.create("t", retention_ms=1)
+    node.alter_broker("", log_retention_ms=3)
+
+    [config] = describe(node, TOPIC, "t", "retention.ms", synonyms=True).configs
+
+    assert [(s.name, s.value, s.source) for s in config.synonyms][:3] == [
+        ("retention.ms", "1", TOPIC_ITSELF),
+        ("log.retention.ms", "3", ALL_BROKERS),
+        ("log.retention.ms", "4", STATIC),
+    ]
+
+
+def test_synonyms_are_not_shown_unasked(node):
+    node.create("t")
+
+    assert describe(node, TOPIC, "t", "retention.ms").configs[0].synonyms == []
+
+
+def test_documentation_is_shown_to_those_who_ask(node):
+    node.create("t")
+
+    [told] = describe(node, TOPIC, "t", "flush.ms", documentation=True).configs
+    [untold] = describe(node, TOPIC, "t", "flush.ms").configs
+
+    assert (told.documentation, untold.documentation) == (TOPIC_ROWS["flush.ms"].doc, None)
+
+
+def test_types_are_kafkas(node):
+    node.create("t")
+    shown = {config.name: config.config_type for config in describe(node, TOPIC, "t").configs}
+
+    names = ("cleanup.policy", "flush.ms", "segment.bytes", "min.cleanable.dirty.ratio", "compression.type")
+    assert [shown[name] for name in names] == [7, 5, 3, 6, 2]
+
+
+def test_what_was_given_to_all_brokers_is_shown_by_itself(node):
+    assert describe(node, BROKER, "").configs == []
+    node.alter_broker("", message_max_bytes=100)
+
+    [config] = describe(node, BROKER, "").configs
+
+    assert (config.name, config.value, config.config_source) == ("message.max.bytes", "100", ALL_BROKERS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "code"),
+    [(TOPIC, "nope", "UNKNOWN_TOPIC_OR_PARTITION"), (TOPIC, "a b", "INVALID_TOPIC_EXCEPTION"),
+     (TOPIC, "", "INVALID_TOPIC_EXCEPTION"), (BROKER, "7", "INVALID_REQUEST"), (BROKER, "x", "INVALID_REQUEST"),
+     (99, "t", "INVALID_REQUEST")],
+)  # fmt: skip
+def test_what_has_no_settings_here(node, kind, name, code):
+    node.create("t")
+
+    result = describe(node, kind, name)
+
+    assert (error_of(result), result.configs) == (code, [])
+    assert (result.resource_type, result.resource_name) == (kind, name)

@@ -1,0 +1,384 @@
+"""Records in: what is taken, when that is told, and what is refused with which code."""
+
+import struct
+
+import pytest
+
+from andiron.records.batch import Batch, iterate, seal
+from andiron.records.builder import build
+from andiron.records.compression import GZIP, LZ4, NONE, SNAPPY, ZSTD
+from andiron.records.record import Record
+from andiron.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from worlds.node import Closed, error_of, records_in
+
+HOUR = 3_600_000
+
+
+def batch(node, *values, key=None, **how):
+    return build([Record(0, node.now, key, value) for value in values], **how)
+
+
+def stored(node, topic):
+    """The batches of a partition as they lie in its log."""
+    return list(iterate(bytes(node.fetch(topic).records)))
+
+
+def sequence(first, producer_id=7, epoch=0):
+    return {"producer_id": producer_id, "producer_epoch": epoch, "base_sequence": first}
+
+
+# ── acknowledgement ──────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("acks", [1, -1])
+@pytest.mark.parametrize("version", range(3, 13))
+def test_an_answer_names_the_offset_of_the_first_record(node, version, acks):
+    node.create("t")
+    node.produce("t", b"a", b"b", version=version, acks=acks)
+
+    answer = node.produce("t", b"c", version=version, acks=acks)
+
+    assert (error_of(answer), answer.base_offset, answer.log_append_time_ms) == ("NONE", 2, -1)
+    assert node.values("t") == [b"a", b"b", b"c"]
+
+
+def test_acks_0_is_not_answered(node):
+    node.create("t")
+
+    ticket = node.send(node.produce_request("t", [b"a"], acks=0), version=9)
+
+    assert node.replies[ticket] is None
+    assert node.values("t") == [b"a"]
+
+
+def test_an_error_with_acks_0_closes_the_connection(node):
+    with pytest.raises(Closed, match="UNKNOWN_TOPIC_OR_PARTITION"):
+        node.produce("nope", b"a", acks=0)
+
+
+@pytest.mark.parametrize("acks", [2, -2, 100])
+def test_other_acks_are_refused_and_nothing_is_written(node, acks):
+    node.create("t")
+
+    assert error_of(node.produce("t", b"a", acks=acks)) == "INVALID_REQUIRED_ACKS"
+    assert node.values("t") == []
+
+
+def test_partitions_of_one_request_are_answered_each_for_itself(node):
+    node.create("t", partitions=2)
+    data = [PartitionProduceData(index, batch(node, b"a")) for index in (1, 5, 0)]
+    request = ProduceRequest(
+        acks=1, timeout_ms=1_000, topic_data=[TopicProduceData("t", partition_data=data)]
+    )
+
+    answers = node.ask(request, version=9).responses[0].partition_responses
+
+    assert [(a.index, error_of(a)) for a in answers] == [
+        (1, "NONE"), (5, "UNKNOWN_TOPIC_OR_PARTITION"), (0, "NONE"),
+    ]  # fmt: skip
+
+
+def test_a_request_without_topics_is_answered_with_none(node):
+    assert node.ask(ProduceRequest(acks=-1, timeout_ms=1_000), version=9).responses == []
+
+
+# ── finding the partition ────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(("topic", "partition"), [("nope", 0), ("t", 1), ("t", -1), ("no such name!", 0)])
+def test_a_partition_that_is_not_there(node, topic, partition):
+    node.create("t")
+
+    answer = node.produce(topic, b"a", partition=partition)
+
+    assert (error_of(answer), answer.base_offset) == ("UNKNOWN_TOPIC_OR_PARTITION", -1)
+
+
+def by_id(node, topic_id, version=13):
+    data = TopicProduceData("", topic_id, [PartitionProduceData(0, batch(node, b"a"))])
+    response = node.ask(ProduceRequest(acks=-1, timeout_ms=1_000, topic_data=[data]), version)
+    return response.responses[0]
+
+
+def test_version_13_names_topics_by_id(node):
+    topic_id = node.create("t").topic_id
+
+    answer = by_id(node, topic_id)
+
+    assert answer.topic_id == topic_id
+    assert error_of(answer.partition_responses[0]) == "NONE"
+    assert node.values("t") == [b"a"]
+
+
+@pytest.mark.parametrize("topic_id", [b"\x07" * 16, bytes(16)])
+def test_an_id_that_no_topic_has(node, topic_id):
+    assert error_of(by_id(node, topic_id).partition_responses[0]) == "UNKNOWN_TOPIC_ID"
+
+
+def test_the_id_of_a_deleted_topic_does_not_find_its_successor(node):
+    old = node.create("t").topic_id
+    node.delete("t")
+    node.create("t")
+
+    assert error_of(by_id(node, old).partition_responses[0]) == "UNKNOWN_TOPIC_ID"
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────
+
+
+def bad_crc(node):
+    records = batch(node, b"a")
+    records[-1] ^= 1
+    return records
+
+
+def with_magic(magic):
+    def records(node):
+        records = batch(node, b"a")
+        records[16] = magic
+        return records
+
+    return records
+
+
+def control(node):
+    return batch(node, b"a", control=True, **sequence(0))
+
+
+def wrong_count(node):
+    records = batch(node, b"a")
+    struct.pack_into(">i", records, 57, 2)
+    seal(records, 0, len(records))
+    return records
+
+
+BAD = {
+    "no records": (lambda node: None, "INVALID_RECORD"),
+    "empty": (lambda node: b"", "INVALID_RECORD"),
+    "two batches": (lambda node: batch(node, b"a") * 2, "INVALID_RECORD"),
+    "cut short": (lambda node: batch(node, b"a")[:-3], "CORRUPT_MESSAGE"),
+    "cut in the header": (lambda node: batch(node, b"a")[:30], "CORRUPT_MESSAGE"),
+    "cut in the size": (lambda node: batch(node, b"a")[:5], "CORRUPT_MESSAGE"),
+    "a wrong checksum": (bad_crc, "CORRUPT_MESSAGE"),
+    "magic 0": (with_magic(0), "INVALID_RECORD"),
+    "magic 1": (with_magic(1), "INVALID_RECORD"),
+    "magic 9": (with_magic(9), "CORRUPT_MESSAGE"),
+    "a base offset": (lambda node: batch(node, b"a", base_offset=5), "INVALID_RECORD"),
+    "a wrong count": (wrong_count, "INVALID_RECORD"),
+    "control records": (control, "INVALID_RECORD"),
+    "a producer without a sequence": (lambda node: batch(node, b"a", **sequence(-1)), "INVALID_RECORD"),
+    "a transaction": (lambda node: batch(node, b"a", transactional=True, **sequence(0)), "INVALID_TXN_STATE"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("records", "code"), BAD.values(), ids=BAD)
+def test_a_bad_batch_is_refused_with_its_code_and_not_written(node, records, code):
+    node.create("t")
+
+    answer = node.produce("t", records=records(node))
+
+    assert (error_of(answer), answer.base_offset) == (code, -1)
+    assert answer.error_message
+    assert node.log("t").end == 0
+
+
+def test_a_refusal_leaves_the_other_partitions_alone(node):
+    node.create("t", partitions=2)
+    data = [PartitionProduceData(0, bad_crc(node)), PartitionProduceData(1, batch(node, b"a"))]
+    request = ProduceRequest(
+        acks=-1, timeout_ms=1_000, topic_data=[TopicProduceData("t", partition_data=data)]
+    )
+
+    answers = node.ask(request, version=9).responses[0].partition_responses
+
+    assert [error_of(answer) for answer in answers] == ["CORRUPT_MESSAGE", "NONE"]
+
+
+def test_a_batch_beyond_max_message_bytes(node):
+    node.create("t", max_message_bytes=200)
+
+    assert error_of(node.produce("t", bytes(200))) == "MESSAGE_TOO_LARGE"
+    assert error_of(node.produce("t", bytes(100))) == "NONE"
+
+
+def test_a_batch_that_fits_into_no_segment(node):
+    node.create("t", internal_segment_bytes=200)
+
+    assert error_of(node.produce("t", bytes(300))) == "RECORD_LIST_TOO_LARGE"
+
+
+def test_zstd_before_version_7(node):
+    node.create("t")
+    records = batch(node, bytes(100), codec=ZSTD)
+
+    assert error_of(node.produce("t", records=records, version=6)) == "UNSUPPORTED_COMPRESSION_TYPE"
+    assert error_of(node.produce("t", records=records, version=7)) == "NONE"
+
+
+@pytest.mark.parametrize(("ahead", "code"), [(2 * HOUR, "INVALID_TIMESTAMP"), (HOUR // 2, "NONE")])
+def test_a_clock_too_far_ahead(node, ahead, code):
+    node.create("t")
+    records = build([Record(0, node.now + ahead, None, b"a")])
+
+    assert error_of(node.produce("t", records=records)) == code
+
+
+def test_a_clock_too_far_behind(node):
+    node.create("t", message_timestamp_before_max_ms=HOUR)
+
+    records = build([Record(0, node.now - 2 * HOUR, None, b"a")])
+
+    assert error_of(node.produce("t", records=records)) == "INVALID_TIMESTAMP"
+
+
+@pytest.mark.parametrize("policy", ["compact", "compact,delete"])
+def test_a_compacted_topic_takes_no_record_without_a_key(node, policy):
+    node.create("t", cleanup_policy=policy)
+
+    assert error_of(node.produce("t", records=batch(node, b"a"))) == "INVALID_RECORD"
+    assert error_of(node.produce("t", records=batch(node, b"a", key=b"k"))) == "NONE"
+
+
+def test_more_in_sync_replicas_than_there_are_is_not_asked_for(node):
+    """Kafka asks for no more replicas than the partition has."""
+    node.create("t", min_insync_replicas=2)
+
+    assert error_of(node.produce("t", b"a", acks=-1)) == "NONE"
+
+
+# ── idempotent producers ─────────────────────────────────────────────────────────────
+
+
+def test_a_batch_sent_again_is_answered_with_its_first_offset_and_not_written_again(node):
+    node.create("t")
+    node.produce("t", b"a", **sequence(0))
+    node.produce("t", b"b", b"c", **sequence(1))
+
+    again = node.produce("t", b"b", b"c", **sequence(1))
+
+    assert (error_of(again), again.base_offset) == ("NONE", 1)
+    assert node.values("t") == [b"a", b"b", b"c"]
+
+
+def test_five_batches_can_be_sent_again_and_the_sixth_last_cannot(node):
+    node.create("t")
+    for number in range(6):
+        node.produce("t", b"%d" % number, **sequence(number))
+
+    answers = [node.produce("t", b"%d" % number, **sequence(number)) for number in range(6)]
+
+    assert [error_of(a) for a in answers] == ["OUT_OF_ORDER_SEQUENCE_NUMBER", *["NONE"] * 5]
+    assert [a.base_offset for a in answers] == [-1, 1, 2, 3, 4, 5]
+
+
+def test_a_gap_in_the_sequence_is_refused(node):
+    node.create("t")
+    node.produce("t", b"a", **sequence(0))
+
+    assert error_of(node.produce("t", b"c", **sequence(2))) == "OUT_OF_ORDER_SEQUENCE_NUMBER"
+    assert error_of(node.produce("t", b"b", **sequence(1))) == "NONE"
+
+
+def test_a_new_epoch_begins_at_0_and_fences_the_old_one(node):
+    node.create("t")
+    node.produce("t", b"a", **sequence(0))
+
+    assert error_of(node.produce("t", b"b", **sequence(1, epoch=1))) == "OUT_OF_ORDER_SEQUENCE_NUMBER"
+    assert error_of(node.produce("t", b"b", **sequence(0, epoch=1))) == "NONE"
+    assert error_of(node.produce("t", b"c", **sequence(1, epoch=0))) == "INVALID_PRODUCER_EPOCH"
+
+
+def test_an_unknown_producer_may_begin_anywhere(node):
+    node.create("t")
+
+    assert error_of(node.produce("t", b"a", **sequence(41))) == "NONE"
+
+
+def test_the_sequence_starts_over_after_the_largest_number(node):
+    node.create("t")
+    node.produce("t", b"a", b"b", **sequence((1 << 31) - 1))
+
+    assert error_of(node.produce("t", b"c", **sequence(1))) == "NONE"
+
+
+# ── how it is stored ─────────────────────────────────────────────────────────────────
+
+
+def test_under_log_append_time_the_broker_sets_the_time(node):
+    node.create("t", message_timestamp_type="LogAppendTime")
+    records = build([Record(0, 5, None, b"a")])
+
+    answer = node.produce("t", records=records)
+
+    assert answer.log_append_time_ms == node.now
+    [written] = stored(node, "t")
+    assert (written.timestamp_type, written.max_timestamp, written.is_intact()) == (1, node.now, True)
+    assert records_in(node.fetch("t").records)[0].timestamp == node.now
+
+
+@pytest.mark.parametrize("codec", [NONE, GZIP, SNAPPY, LZ4, ZSTD])
+def test_a_batch_is_stored_as_it_came_but_for_offset_and_epoch(node, codec):
+    node.create("t")
+    node.produce("t", b"first")
+    records = batch(node, bytes(500), codec=codec)
+    sent = bytes(records)
+
+    node.produce("t", records=records)
+
+    kept = stored(node, "t")[-1]
+    assert (kept.codec, kept.base_offset, kept.leader_epoch) == (codec, 1, 0)
+    assert bytes(kept.raw)[16:] == sent[16:]
+
+
+CODECS = {"gzip": GZIP, "snappy": SNAPPY, "lz4": LZ4, "zstd": ZSTD, "uncompressed": NONE}
+
+
+@pytest.mark.parametrize("wanted", CODECS)
+@pytest.mark.parametrize("sent", [NONE, GZIP, ZSTD])
+def test_a_topics_codec_is_what_its_batches_are_stored_in(node, wanted, sent):
+    node.create("t", compression_type=wanted)
+    records = batch(node, b"a" * 500, b"b", codec=sent, **sequence(0))
+
+    assert error_of(node.produce("t", records=records)) == "NONE"
+
+    [kept] = stored(node, "t")
+    assert (kept.codec, kept.producer_id, kept.is_intact()) == (CODECS[wanted], 7, True)
+    assert node.values("t") == [b"a" * 500, b"b"]
+
+
+def test_the_level_of_compression_is_the_topics(node):
+    text = b" ".join(b"%d" % (number * number % 997) for number in range(5_000))
+    sizes = []
+    for level in (1, 9):
+        node.create(f"t{level}", compression_type="gzip", compression_gzip_level=level)
+        node.produce(f"t{level}", text)
+        sizes.append(node.log(f"t{level}").size)
+
+    assert sizes[0] > sizes[1]
+
+
+def test_a_batch_that_grows_beyond_the_limit_when_it_is_unpacked_is_refused(node):
+    node.create("t", compression_type="uncompressed", max_message_bytes=2_000)
+    records = batch(node, bytes(20_000), codec=GZIP)
+    assert len(records) < 2_000
+
+    assert error_of(node.produce("t", records=records)) == "MESSAGE_TOO_LARGE"
+    assert node.log("t").end == 0
+
+
+def test_packed_nonsense_is_refused_where_it_has_to_be_opened(node):
+    node.create("t", compression_type="zstd")
+    records = batch(node, bytes(500), codec=GZIP)
+    records[70:90] = bytes(20)
+    seal(records, 0, len(records))
+
+    assert error_of(node.produce("t", records=records)) in ("CORRUPT_MESSAGE", "INVALID_RECORD")
+    assert node.log("t").end == 0
+
+
+def test_every_stored_batch_has_its_checksum(node):
+    node.create("t", message_timestamp_type="LogAppendTime", compression_type="lz4")
+    for codec in (NONE, GZIP):
+        node.produce("t", bytes(300), codec=codec)
+
+    assert all(isinstance(each, Batch) and each.is_intact() for each in stored(node, "t"))

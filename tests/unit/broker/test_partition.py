@@ -1,0 +1,186 @@
+"""Where a log meets its role: who may write, what is acknowledged, what is shown."""
+
+import pytest
+
+from andiron.broker.partition import Partition
+from andiron.log.partition_log import PartitionLog
+from andiron.log.settings import LogSettings
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import TopicPartition
+from andiron.records.builder import build
+from andiron.records.record import Record
+from andiron.sim.disk import MemoryDisk
+
+NAME = TopicPartition("t", 0)
+ALONE = frozenset({1})
+
+
+def hosted(**settings):
+    log = PartitionLog.open(MemoryDisk(), "/data/t-0", NAME, b"\x01" * 16, LogSettings(**settings), now=0)
+    return Partition(NAME, b"\x01" * 16, log)
+
+
+def leading(epoch=0, replicas=ALONE, isr=ALONE, watermark=0, **settings):
+    partition = hosted(**settings)
+    partition.lead(1, epoch, replicas, isr, watermark=watermark, now=0, lag_ms_max=1_000)
+    return partition
+
+
+def produce(partition, *values, acks=-1, now=0, **batch):
+    records = build([Record(0, 0, None, value) for value in values or (b"x",)], **batch)
+    return partition.append(memoryview(records), acks, 9, now)
+
+
+def refusal(act, *arguments, **how):
+    with pytest.raises(ProtocolError) as caught:
+        act(*arguments, **how)
+    return caught.value.code
+
+
+def test_a_leader_alone_commits_what_it_writes():
+    partition = leading()
+
+    written = produce(partition, b"a", b"b")
+
+    assert (written.base_offset, written.end, partition.watermark) == (0, 2, 2)
+    assert partition.acknowledged(written, -1)
+
+
+def test_a_partition_that_is_led_elsewhere_takes_nothing():
+    partition = hosted()
+
+    assert refusal(produce, partition) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert refusal(partition.readable_end, False) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert partition.watermark == 0
+
+
+def test_acks_all_waits_for_the_followers_and_acks_1_does_not():
+    partition = leading(replicas=frozenset({1, 2}), isr=frozenset({1, 2}))
+    written = produce(partition)
+    assert partition.acknowledged(written, 1)
+    assert not partition.acknowledged(written, -1)
+
+    partition.leader().fetched(2, 1, now=1)
+
+    assert partition.acknowledged(written, -1)
+
+
+def test_too_few_in_sync_refuse_acks_all_only():
+    partition = leading(replicas=frozenset({1, 2}), min_insync_replicas=2)
+
+    assert refusal(produce, partition, acks=-1) is ErrorCode.NOT_ENOUGH_REPLICAS
+    assert produce(partition, acks=1).end == 1
+
+
+def test_a_durable_partition_commits_what_is_on_its_disk():
+    partition = leading(flush_messages=1)
+    written = produce(partition)
+    assert (partition.watermark, partition.needs_flush) == (0, True)
+    assert not partition.acknowledged(written, 1)
+
+    _, end = partition.log.unflushed_files()
+    partition.note_flushed(end)
+
+    assert partition.acknowledged(written, -1)
+    assert (partition.watermark, partition.needs_flush) == (1, False)
+
+
+def test_a_partition_that_need_not_be_durable_any_more_commits_what_it_holds():
+    partition = leading(flush_messages=1)
+    produce(partition)
+
+    partition.replace_settings(LogSettings())
+
+    assert partition.watermark == 1
+
+
+def test_a_partition_that_becomes_durable_takes_nothing_back():
+    partition = leading()
+    produce(partition)
+
+    partition.replace_settings(LogSettings(flush_messages=1))
+
+    assert (partition.watermark, partition.needs_flush) == (1, True)
+
+
+def test_a_leader_commits_anew_from_what_was_known_to_be_committed():
+    partition = hosted()
+    partition.lead(1, 0, frozenset({1, 2}), frozenset({1, 2}), watermark=0, now=0, lag_ms_max=1_000)
+    produce(partition, acks=1)
+    produce(partition, acks=1)
+
+    partition.lead(1, 1, frozenset({1, 2}), frozenset({1, 2}), watermark=1, now=0, lag_ms_max=1_000)
+
+    assert (partition.epoch, partition.watermark) == (1, 1)
+
+
+@pytest.mark.parametrize("known", [-5, 99])
+def test_what_is_said_to_be_committed_is_at_least_the_start_and_at_most_the_end(known):
+    partition = leading(watermark=known, replicas=frozenset({1, 2}), isr=frozenset({1, 2}))
+
+    assert partition.watermark == 0
+
+
+def test_an_epoch_is_checked_where_one_is_named():
+    partition = leading(epoch=3)
+
+    assert refusal(partition.check_epoch, 2) is ErrorCode.FENCED_LEADER_EPOCH
+    assert refusal(partition.check_epoch, 4) is ErrorCode.UNKNOWN_LEADER_EPOCH
+    for fine in (3, -1, -2):
+        partition.check_epoch(fine)
+
+
+def test_a_failed_partition_refuses_everything():
+    partition = leading()
+    written = produce(partition)
+
+    partition.fail("the disk is on fire")
+
+    for act in (partition.leader, lambda: produce(partition), lambda: partition.acknowledged(written, 1)):
+        assert refusal(act) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_failed_partition_is_not_closed_as_if_all_were_well():
+    partition = leading()
+    produce(partition)
+    partition.fail("the disk is on fire")
+
+    partition.close()
+
+    assert partition.log.flushed_end == 0
+
+
+def test_a_retired_partition_is_not_here_any_more():
+    partition = leading(flush_messages=1)
+    written = produce(partition)
+
+    partition.retire()
+
+    assert refusal(produce, partition) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert refusal(partition.acknowledged, written, 1) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_partition_says_whether_only_sealed_segments_are_synced():
+    settings = ({}, {"flush_messages": 5}, {"flush_ms": 5})
+
+    assert [hosted(**each).syncs_by_roll_only for each in settings] == [True, False, False]
+
+
+def test_its_own_records_are_committed_like_any_other():
+    partition = leading()
+
+    assert partition.append_own(build([Record(0, 0, None, b"x")]), 0) == 1
+    assert partition.watermark == 1
+
+
+def test_where_epochs_end():
+    partition = leading(epoch=0)
+    produce(partition)
+    partition.lead(1, 4, ALONE, ALONE, watermark=1, now=0, lag_ms_max=1_000)
+
+    assert [tuple(partition.end_of_epoch(epoch)) for epoch in (0, 4, 5)] == [(0, 1), (4, 1), (-1, -1)]
+    assert partition.epoch_at_start() == 0
+
+
+def test_an_empty_log_would_start_in_the_present_epoch():
+    assert leading(epoch=4).epoch_at_start() == 4

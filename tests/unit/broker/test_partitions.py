@@ -1,0 +1,284 @@
+"""The table of partitions follows the metadata, whatever the disk does."""
+
+import random
+
+import pytest
+
+from andiron.log.partition_metadata import encode
+from andiron.sim.disk import Killed
+from worlds.node import SmallNode, error_of
+
+MINUTE = 60_000
+
+
+def folders(node, path="/data"):
+    return sorted(name.rstrip("/") for name in node.disk.names(path) if name.endswith("/"))
+
+
+def names(node):
+    return sorted(str(partition.name) for partition in node.node.broker.partitions)
+
+
+def test_partitions_come_and_go_with_their_topics(node):
+    node.create("t", partitions=2)
+    node.create("u")
+    assert names(node) == ["t-0", "t-1", "u-0"]
+    assert folders(node) == ["__cluster_metadata-0", "t-0", "t-1", "u-0"]
+
+    node.delete("t")
+
+    assert names(node) == ["u-0"]
+
+
+def test_a_partition_is_led_under_the_epoch_of_the_metadata(node):
+    node.create("t")
+    assert node.partition("t").epoch == 0
+
+    node.restart(clean=False)
+
+    assert node.partition("t").epoch == 1
+
+
+def test_a_topics_settings_reach_all_of_its_partitions_and_no_other(node):
+    node.create("t", partitions=2)
+    node.create("u")
+
+    node.alter_topic("t", flush_ms=5)
+
+    assert [p.log.settings.flush_ms == 5 for p in node.node.broker.partitions] == [True, True, False]
+
+
+def test_a_brokers_settings_reach_every_partition(node):
+    node.create("t")
+    node.create("u", max_message_bytes=7)
+
+    node.alter_broker("1", message_max_bytes=5)
+    node.alter_broker("", log_flush_interval_ms=9)
+
+    assert [p.log.settings.max_message_bytes for p in node.node.broker.partitions] == [5, 7]
+    assert [p.log.settings.flush_ms for p in node.node.broker.partitions] == [9, 9]
+
+
+def test_ten_topics_in_one_request_are_all_there(node):
+    for number in range(10):
+        node.create(f"t{number}", partitions=3)
+
+    node.restart()
+
+    assert len(names(node)) == 30
+
+
+# ── a disk that refuses ──────────────────────────────────────────────────────────────
+
+
+def test_a_topic_made_on_a_disk_that_fills_up_meanwhile_is_there_when_there_is_room(node):
+    node.create("t")
+    node.flush_at_once = False
+    ticket = node.send(node.create_request("u"))
+    node.disk.fill_up()
+
+    node.do_flushes()
+
+    assert error_of(node.answer(ticket).topics[0]) == "NONE", "it is in the metadata"
+    assert error_of(node.produce("u", b"a")) == "KAFKA_STORAGE_ERROR"
+    assert error_of(node.fetch("u")) == "KAFKA_STORAGE_ERROR"
+    node.disk.free_up()
+    node.flush_at_once = True
+    assert node.produce("u", b"a").base_offset == 0
+    assert node.values("u") == [b"a"]
+
+
+def test_a_log_that_will_not_open_keeps_nobody_else_from_being_served(node):
+    for topic in ("t", "u"):
+        node.create(topic)
+        node.produce(topic, b"a")
+    node.node.stop(node.now)
+    node.disk.remove("/data/t-0/00000000000000000000.log")
+    node.disk.make_directory("/data/t-0/00000000000000000000.log")
+
+    node.start()
+
+    assert error_of(node.produce("t", b"a")) == "KAFKA_STORAGE_ERROR"
+    assert node.values("u") == [b"a"]
+
+
+def test_a_log_that_did_not_open_is_recovered_when_it_does():
+    """Its end was never vouched for, whatever the other logs were when the node stopped."""
+    node = SmallNode()
+    node.create("t")
+    node.create("u")
+    node.produce("t", b"a")
+    node.restart(clean=False)
+    broken = "/data/t-0/00000000000000000000.log"
+    torn = node.disk.open(broken)
+    torn.append(b"\x00" * 30)
+    read = node.disk.open
+
+    def refuse(path):
+        if path == broken:
+            raise OSError(5, "input/output error", path)
+        return read(path)
+
+    node.disk.open = refuse
+    node.restart(clean=False)
+    assert error_of(node.produce("t", b"b")) == "KAFKA_STORAGE_ERROR"
+    node.disk.open = read
+    node.restart()
+
+    assert node.values("t") == [b"a"]
+    assert node.produce("t", b"b").base_offset == 1
+
+
+# ── folders of topics that are gone ──────────────────────────────────────────────────
+
+
+def crash_after_the_deletion_is_committed(node, topic):
+    """The metadata says that the topic is gone, and its folder still has its name."""
+    node.flush_at_once = False
+    node.send(node.delete_request(topic))
+    for file in node.flushes[0].files:
+        file.sync()
+    node.flush_at_once = True
+    node.restart(clean=False)
+
+
+def test_a_deletion_that_a_crash_came_upon_is_finished(node):
+    node.create("t")
+    node.produce("t", b"old")
+
+    crash_after_the_deletion_is_committed(node, "t")
+
+    assert names(node) == []
+    assert next(each for each in folders(node) if each.startswith("t-0")).endswith("-delete")
+    node.advance(MINUTE)
+    assert folders(node) == ["__cluster_metadata-0"]
+
+
+def test_a_topic_made_after_such_a_crash_has_none_of_the_old_records(node):
+    node.create("t")
+    node.produce("t", b"old")
+    crash_after_the_deletion_is_committed(node, "t")
+
+    node.create("t")
+    assert node.values("t") == []
+    assert node.produce("t", b"new").base_offset == 0
+    node.restart()
+
+    assert node.values("t") == [b"new"]
+
+
+def test_deletions_of_the_past_do_not_touch_the_folder_of_a_topic_that_came_later(node):
+    for value in (b"first", b"second", b"third"):
+        node.create("t")
+        node.produce("t", value)
+        if value != b"third":
+            node.delete("t")
+
+    for clean in (True, False):
+        node.restart(clean)
+        assert node.values("t") == [b"third"]
+
+
+def test_a_folder_that_is_in_no_metadata_is_set_aside_and_kept(node):
+    node.create("t")
+    node.node.stop(node.now)
+    node.disk.make_directory("/data/lost-3")
+    node.disk.write_file("/data/lost-3/partition.metadata", encode(b"\x09" * 16))
+    node.start()
+
+    assert next(each for each in folders(node) if each.startswith("lost-3")).endswith("-stray")
+    node.advance(10 * MINUTE)
+    assert any(each.startswith("lost-3") for each in folders(node))
+    node.create("lost", partitions=4)
+    assert node.produce("lost", b"a", partition=3).base_offset == 0
+
+
+def test_a_topic_whose_folder_belongs_to_another_gets_a_new_one(node):
+    node.create("t")
+    node.produce("t", b"old")
+    node.node.stop(node.now)
+    node.disk.write_file("/data/t-0/partition.metadata", encode(b"\x09" * 16))
+
+    node.start()
+
+    assert node.values("t") == []
+    assert any(each.startswith("t-0.") and each.endswith("-stray") for each in folders(node))
+    assert node.produce("t", b"new").base_offset == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_topic_made_anew_takes_nothing_from_the_checkpoints_of_the_old_one(node, seed):
+    """The old log's recovery point would vouch for what a power loss has torn, its start would hide records."""
+    node.create("t")
+    for _ in range(50):
+        node.produce("t", b"old")
+    node.delete_records("t", 40)
+    node.advance(MINUTE)  # checkpoints
+    node.delete("t")
+    node.create("t", flush_messages=1)
+    for number in range(3):
+        node.produce("t", b"%d" % number)
+
+    node.disk.crash(random.Random(seed))
+    node.restart(clean=False)
+
+    assert node.values("t") == [b"0", b"1", b"2"]
+    assert node.produce("t", b"3").base_offset == 3
+
+
+def test_a_log_start_is_not_forgotten_because_the_log_did_not_open(node):
+    node.create("t")
+    node.create("u")
+    for _ in range(5):
+        node.produce("t", b"x")
+    node.delete_records("t", 3)
+    node.restart()
+    read = node.disk.names
+
+    def refuse(path):
+        if path == "/data/t-0":
+            raise OSError(5, "input/output error", path)
+        return read(path)
+
+    node.disk.names = refuse
+    node.restart(clean=False)
+    node.advance(2 * MINUTE)  # checkpoints
+    node.disk.names = read
+    node.restart(clean=False)
+
+    assert node.log("t").start == 3
+
+
+@pytest.mark.parametrize("power_loss", [False, True])
+def test_a_topic_deleted_and_made_anew_has_its_own_records_wherever_the_process_dies(power_loss):
+    """The process dies at the first change to the disk, at the second, and so on until it lives through all."""
+    for fuse in range(1_000):
+        node = SmallNode(log_dirs="/one,/two")
+        node.create("t", partitions=2, flush_messages=1)
+        for number in range(10):
+            node.produce("t", b"old", partition=number % 2)
+        node.delete_records("t", 3)
+        node.advance(MINUTE)  # checkpoints
+        node.disk.fuse = fuse
+        acknowledged = []
+        try:
+            node.delete("t")
+            node.create("t", partitions=2, flush_messages=1)
+            acknowledged = [value for value in (b"a", b"b") if node.produce("t", value).error_code == 0]
+            node.advance(2 * MINUTE)
+            survived = True
+        except Killed:
+            survived = False
+        node.disk.fuse = None
+        if power_loss:
+            node.disk.crash(random.Random(fuse))
+        node.restart(clean=False)
+
+        if "t" not in node.node.broker.image.topics:
+            node.create("t", partitions=2)
+        found = node.values("t")
+        assert found[: len(acknowledged)] == acknowledged
+        assert b"old" not in found or set(found) == {b"old"}, "it is the one or the other"
+        if survived:
+            break
+    assert fuse > 20
