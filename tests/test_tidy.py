@@ -108,9 +108,9 @@ def does_something(path: Path) -> bool:
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.FunctionDef):
             return True
-        if isinstance(node, ast.ClassDef) and not is_protocol(node):
-            if any(isinstance(inside, ast.FunctionDef) for inside in node.body):
-                return True
+        is_class = isinstance(node, ast.ClassDef) and not is_protocol(node)
+        if is_class and any(isinstance(inside, ast.FunctionDef) for inside in node.body):
+            return True
     return False
 
 

@@ -55,8 +55,9 @@ class ScriptedNode:
         self.ready = True
         return []
 
-    def stop(self, now: int) -> None:
+    def stop(self, now: int) -> bool:
         self.stopped_at = now
+        return True
 
     def next_deadline(self) -> int:
         return 0 if self._due else self.deadline

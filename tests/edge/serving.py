@@ -29,11 +29,12 @@ class StoppingNode(ScriptedNode):
         self.file.append(b"0123456789")
         self._folder = folder
 
-    def stop(self, now: int) -> None:
+    def stop(self, now: int) -> bool:
         print("stopping", flush=True)
         if (self._folder / "slow").exists():
             signal.pause()
         (self._folder / "stopped").write_text(str(len(self.texts)))
+        return True
 
 
 def serve(folder: Path) -> None:

@@ -91,8 +91,18 @@ class Server:
     def stop(self) -> int:
         """Ask it to end, wait until it has; return its exit code. Nothing happens if it has ended."""
         if self.running:
+            self.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it a signal, and do not wait for what it does."""
+        assert self._process is not None, "not started"
+        self._process.send_signal(number)
+
+    def wait(self) -> int:
+        """Wait until it has ended; return its exit code."""
+        if self.running:
             assert self._process is not None
-            self._process.send_signal(signal.SIGTERM)
             try:
                 self._process.wait(self.stop_timeout_s)
             except subprocess.TimeoutExpired:

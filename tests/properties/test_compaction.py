@@ -94,6 +94,7 @@ class History:
     def clean(self, keys_max=1 << 20):
         """One round; returns the job, or None if there was nothing to do."""
         means = Means(buffer_bytes=int(keys_max * BYTES_PER_SLOT), load_factor=0.9)
+        self.flush()
         job = self.cleaner.next_job([(self.log, self.log.end)], Millis(self.now), means)
         if job is not None:
             before = self.batches_from(job.end)
@@ -103,6 +104,12 @@ class History:
             assert self.batches_from(job.end) == before, "what may not be cleaned is untouched"
             self.check(result.cleaned_upto)
         return job
+
+    def flush(self):
+        files, end = self.log.unflushed_files()
+        for file in files:
+            file.sync()
+        self.log.note_flushed(end)
 
     def meet_tombstones(self, upto, job):
         """Rounds set the horizon of every tombstone in the segments that they go through."""
@@ -251,10 +258,7 @@ def written():
             history.end_transaction(7, committed=n % 24 == 11)
             history.end_transaction(8, committed=n % 24 != 11)
         history.now += 1
-    files, end = history.log.unflushed_files()
-    for file in files:
-        file.sync()
-    history.log.note_flushed(end)
+    history.flush()
     return history
 
 

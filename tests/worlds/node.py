@@ -3,7 +3,7 @@
 from andiron.broker.node import Node
 from andiron.broker.node_settings import NodeSettings
 from andiron.model.effects import Close, Connected, Finished, Flush, Flushed, Received, Reply, Woken, Work
-from andiron.model.errors import ErrorCode
+from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import NO_TOPIC_ID
 from andiron.records.batch import iterate
 from andiron.records.builder import build
@@ -111,8 +111,12 @@ class SmallNode:
 
     def do_work(self):
         while self.work:
-            work = self.work.pop(0)
-            self.step(Finished(work.token, work.job.run(self.disk)))
+            work, result, error = self.work.pop(0), None, None
+            try:
+                result = work.job.run(self.disk)
+            except (OSError, AndironError) as problem:
+                error = str(problem)
+            self.step(Finished(work.token, result, error))
 
     def wake(self):
         self.step(Woken())

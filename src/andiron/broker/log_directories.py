@@ -9,6 +9,11 @@
 A directory that is new gets its meta.properties; so a node needs no formatting step. One
 that belongs to another cluster or node is refused before anything in it is touched.
 
+A folder belongs to a topic's id and not to its name. One that is left over from a topic that
+was deleted goes with it, though a crash came between; one of which no metadata speaks is
+kept as -stray. And a checkpoint must not outlive its log: a new log of that name would be
+taken to be whole up to where the old one was, and to start where that one did.
+
 Read next: log/directory.py, which is one of them.
 """
 

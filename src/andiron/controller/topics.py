@@ -85,7 +85,7 @@ class _Creation:
         self._image, self._settings, self._chance = image, settings, chance
         self._described: dict[tuple[tuple[str, str], ...], list[CreatableTopicConfigs]] = {}
         self._counts = Counter(topic.name for topic in request.topics)
-        self._partitions = sum(self._count(topic) for topic in request.topics)
+        self._partitions = sum(max(0, self._count(topic)) for topic in request.topics)
         # Metrics of Kafka's kind write "." as "_": two names that differ in nothing else would be one there.
         self._alike = {name.replace(".", "_"): name for name in image.topics if "." in name or "_" in name}
 

@@ -97,12 +97,13 @@ class Host:
         if not self._stop_wanted:
             self.connections.open_doors(listeners)
 
-    def run(self) -> None:
-        """Serve until told to stop; then finish what is in flight, and bring it all to the disk."""
+    def run(self) -> bool:
+        """Serve until told to stop; then finish what is in flight, and bring it all to the disk.
+        Returns whether it got there."""
         while not self._stop_wanted:
             self.turn()
         log.info("stopping")
-        self._wind_down()
+        return self._wind_down()
 
     def stop(self) -> None:
         """Make `run` come to its end. Safe in any thread and in a signal handler."""
@@ -146,7 +147,7 @@ class Host:
                 log.exception("a reply to connection %d cannot be sent", connection.id)
                 self.connections.drop(connection, "a reply cannot be sent")
 
-    def _wind_down(self) -> None:
+    def _wind_down(self) -> bool:
         self.connections.close_doors()
         until = Millis(self.now + GRACE_MS)
         while (self._flushing or self.connections.backlog) and self.now < until:
@@ -155,9 +156,9 @@ class Host:
         self._collect()
         self._send()
         self._worker.close()
-        if self._node.ready:
-            self._node.stop(self.now)
+        clean = self._node.stop(self.now) if self._node.ready else True
         self.connections.close_all()
+        return clean
 
     # ── the node ─────────────────────────────────────────────────────────────────────
 

@@ -85,9 +85,9 @@ def run(
     with contextlib.closing(assembly):
         if not assembly.host.is_stopping:
             announce(assembly.settings)
-        assembly.host.run()
+        clean = assembly.host.run()
         signal.set_wakeup_fd(-1)  # its number may soon be another file's
-    return 0
+    return 0 if clean else 1
 
 
 def _started(settings: NodeSettings, sendfile: bool) -> Assembly:

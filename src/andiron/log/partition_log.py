@@ -23,8 +23,7 @@ Read next: segment.py below, flushed.py and recovery.py beside it, broker/partit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from andiron.log import by_time, layout, partition_metadata, recovery
@@ -37,7 +36,8 @@ from andiron.log.retention import Expired, plan_deletion
 from andiron.log.runs import Run, split
 from andiron.log.segment import RELATIVE_OFFSET_MAX
 from andiron.log.settings import LogSettings
-from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.log.storage import storage, storage_error
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition
 from andiron.records.batch import Batch, stamp, stamp_append_time
 
@@ -60,35 +60,14 @@ class PartitionLog:
     """The log of one partition. Only one at a time may have its directory open."""
 
     __slots__ = (
-        "_active",
-        "_append_time",
-        "_disk",
-        "_flushed",
-        "_segment_bytes",
-        "directory",
-        "end",
-        "epochs",
-        "generation",
-        "notices",
-        "partition",
-        "producers",
-        "segments",
-        "settings",
-        "start",
-        "topic_id",
-    )
+        "_active", "_append_time", "_disk", "_flushed", "_segment_bytes", "directory", "end", "epochs",
+        "generation", "notices", "partition", "producers", "segments", "settings", "start", "topic_id",
+    )  # fmt: skip
 
     def __init__(
-        self,
-        disk: Disk,
-        directory: str,
-        partition: TopicPartition,
-        topic_id: TopicId,
-        settings: LogSettings,
-        *,
-        loaded: recovery.Loaded,
-        notices: list[str],
-    ) -> None:
+        self, disk: Disk, directory: str, partition: TopicPartition, topic_id: TopicId, settings: LogSettings,
+        *, loaded: recovery.Loaded, notices: list[str],
+    ) -> None:  # fmt: skip
         """Use `open`."""
         self._disk, self.directory, self.partition, self.topic_id = disk, directory, partition, topic_id
         self.segments, self.epochs, self.producers = loaded.segments, loaded.epochs, loaded.producers
@@ -101,24 +80,15 @@ class PartitionLog:
 
     @classmethod
     def open(
-        cls,
-        disk: Disk,
-        directory: str,
-        partition: TopicPartition,
-        topic_id: TopicId,
-        settings: LogSettings,
-        *,
-        recovery_point: Offset = Offset(0),
-        clean: bool = False,
-        log_start: Offset = Offset(0),
-        now: Millis,
-    ) -> PartitionLog:
+        cls, disk: Disk, directory: str, partition: TopicPartition, topic_id: TopicId, settings: LogSettings,
+        *, recovery_point: Offset = Offset(0), clean: bool = False, log_start: Offset = Offset(0), now: Millis,
+    ) -> PartitionLog:  # fmt: skip
         """Open the log in `directory`, or make an empty one that starts at `log_start`.
 
         After a `clean` stop nothing is scanned; otherwise everything from the recovery point on.
         """
         notices: list[str] = []
-        with _storage(partition):
+        with storage(partition):
             sizes = disk.names(directory)
             if not sizes:
                 disk.make_directory(directory)
@@ -161,7 +131,7 @@ class PartitionLog:
                 active = self._active
             active.append(records, last, timestamp)
         except OSError as error:
-            raise _storage_error(self.partition, error) from error
+            raise storage_error(self.partition, error) from error
         self.end = end = Offset(last + 1)
         if leader_epoch != self.epochs.latest:
             self.epochs.assign(leader_epoch, base)
@@ -176,10 +146,8 @@ class PartitionLog:
 
     def append_replicated(self, records: Buffer, now: Millis) -> Offset:
         """Take in batches as the leader's log has them; a part of one at the end is left out. Returns the end."""
-        active = self._active
-        room = self._segment_bytes - active.size
-        runs = split(records, self.end, base=active.base, room=room, segment_bytes=self._segment_bytes)
-        for run in runs:
+        room = self._segment_bytes - self._active.size
+        for run in split(records, self.end, self._active.base, room, self._segment_bytes):
             self._append_run(run, now)
         return self.end
 
@@ -188,7 +156,7 @@ class PartitionLog:
         active = self._active
         if not active.size or not active.is_due(0, self.end - 1, now, now, self._segment_bytes):
             return False
-        with _storage(self.partition):
+        with storage(self.partition):
             self._roll(self.end, now)
         return True
 
@@ -225,17 +193,17 @@ class PartitionLog:
                     return found
                 number += 1  # compaction has taken the last records of this one
         except OSError as error:
-            raise _storage_error(self.partition, error) from error
+            raise storage_error(self.partition, error) from error
         return None
 
     def offset_for_time(self, timestamp: Millis, upto: Offset) -> Found | None:
         """The first record below `upto` that is as late as `timestamp`."""
-        with _storage(self.partition):
+        with storage(self.partition):
             return by_time.first_at_or_after(self.segments, timestamp, self.start, upto)
 
     def offset_of_max_timestamp(self, upto: Offset) -> Found | None:
         """The first record with the largest timestamp of the log, if it lies below `upto`."""
-        with _storage(self.partition):
+        with storage(self.partition):
             return by_time.latest(self.segments, self.start, upto)
 
     def last_stable(self, watermark: Offset) -> Offset:
@@ -245,7 +213,7 @@ class PartitionLog:
     def aborted_between(self, start: Offset, end: Offset) -> list[AbortedTransaction]:
         """The aborted transactions that touch [start, end), for a reader to skip."""
         found: list[AbortedTransaction] = []
-        with _storage(self.partition):
+        with storage(self.partition):
             for segment in self.segments.holding(start):
                 if segment.has_aborts:
                     more, complete = segment.indexes.aborts.between(start, end)
@@ -270,7 +238,7 @@ class PartitionLog:
             self.restart_at(offset, now)
             return self.end
         self.generation += 1
-        with _storage(self.partition):
+        with storage(self.partition):
             later = [segment for segment in self.segments if segment.base > offset]
             self.segments.give_up(later, self._removal_due(now))
             self._active = self.segments.active
@@ -287,7 +255,7 @@ class PartitionLog:
     def restart_at(self, offset: Offset, now: Millis) -> None:
         """Forget everything, and begin again at `offset`. See the laws."""
         self.generation += 1
-        with _storage(self.partition):
+        with storage(self.partition):
             self.segments.restart(offset, self.settings, now)
             self._active = self.segments.active
             self._disk.sync_directory(self.directory)
@@ -306,7 +274,7 @@ class PartitionLog:
 
     def delete_old(self, now: Millis, upto: Offset) -> list[Expired]:
         """Give up the segments that retention says may go, none beyond `upto`; returns which, and why."""
-        with _storage(self.partition):
+        with storage(self.partition):
             plan = plan_deletion(
                 self.segments, self.settings, start=self.start, end=self.end, upto=upto, now=now
             )
@@ -323,7 +291,7 @@ class PartitionLog:
 
         All go by their bases; of several, the lowest first. False if the log has moved on: the new one is removed.
         """
-        with _storage(self.partition):
+        with storage(self.partition):
             self._flushed.note_names()
             return self.segments.swap(old, new, self.settings, self._removal_due(now))
 
@@ -356,7 +324,7 @@ class PartitionLog:
 
     def unflushed_files(self) -> tuple[list[File], Offset]:
         """What to sync so that everything below the returned end is on the disk; then say `note_flushed`."""
-        with _storage(self.partition):
+        with storage(self.partition):
             return self._flushed.begin(self.segments, self.epochs), self.end
 
     def note_flushed(self, end: Offset) -> None:
@@ -367,7 +335,7 @@ class PartitionLog:
         """Bring everything to the disk, for a start that trusts it. The log may not be used any more."""
         if not self.end:
             return  # never written to: there is nothing that a start could miss
-        with _storage(self.partition):
+        with storage(self.partition):
             snapshots = self.segments.snapshots
             if self.end > max(snapshots.newest, 0):
                 self._flushed.note_files([snapshots.take(self.producers, self.end)])
@@ -387,7 +355,7 @@ class PartitionLog:
         token = f"{int.from_bytes(self.topic_id, 'big') ^ now:032x}"
         parent = self.directory.rpartition("/")[0]
         path = f"{parent}/{layout.moving_folder_name(self.partition, token, layout.DELETE)}"
-        with _storage(self.partition):
+        with storage(self.partition):
             self._disk.rename(self.directory, path)
             self._disk.sync_directory(parent)
         return path, self._removal_due(now)
@@ -417,7 +385,7 @@ class PartitionLog:
                 self._roll(first.base_offset, now)
             self._active.append_run(run.data, run.places())
         except OSError as error:
-            raise _storage_error(self.partition, error) from error
+            raise storage_error(self.partition, error) from error
         self.end = Offset(last.next_offset)
         for batch in run.batches:
             self.epochs.assign(batch.leader_epoch, batch.base_offset)
@@ -430,16 +398,3 @@ class PartitionLog:
 
     def _removal_due(self, now: Millis) -> Millis:
         return Millis(now + self.settings.file_delete_delay_ms)
-
-
-@contextmanager
-def _storage(partition: TopicPartition) -> Iterator[None]:
-    """What the disk refuses is a KAFKA_STORAGE_ERROR."""
-    try:
-        yield
-    except OSError as error:
-        raise _storage_error(partition, error) from error
-
-
-def _storage_error(partition: TopicPartition, error: OSError) -> ProtocolError:
-    return ErrorCode.KAFKA_STORAGE_ERROR.error(f"{partition}: {error}")

@@ -185,7 +185,9 @@ class _Opening:
                 break
             if number + 1 < len(segments):
                 segment.seal()
-                segments.snapshots.take(self.producers, segments[number + 1].base).sync()
+                snapshot = segments.snapshots.take(self.producers, segments[number + 1].base)
+                for file in (snapshot, *segment.indexes.files()):
+                    file.sync()  # some lie below the recovery point, where nobody would do it later
         return end
 
     def _make_missing_indexes(self, segments: Sequence[Segment], sizes: dict[str, int]) -> None:

@@ -28,7 +28,7 @@ class Run(NamedTuple):
         return [(batch.size, batch.last_offset, batch.max_timestamp) for batch in self.batches]
 
 
-def split(records: Buffer, end: int, *, base: int, room: int, segment_bytes: int) -> list[Run]:
+def split(records: Buffer, end: int, base: int, room: int, segment_bytes: int) -> list[Run]:
     """Runs to append to a log that ends at `end`, whose active segment has a `base` and `room` left.
 
     Only a batch that is larger than a segment by itself makes a run that is.

@@ -48,22 +48,9 @@ class Segment:
     """One .log with its indexes."""
 
     __slots__ = (
-        "_checked",
-        "_directory",
-        "_disk",
-        "_file",
-        "_first_timestamp",
-        "_index_bytes_max",
-        "_indexes",
-        "_marks",
-        "_rebuilt",
-        "_roll_ms",
-        "_state",
-        "base",
-        "created",
-        "roll_at",
-        "size",
-    )
+        "_checked", "_directory", "_disk", "_file", "_first_timestamp", "_index_bytes_max", "_indexes",
+        "_marks", "_rebuilt", "_roll_ms", "_state", "base", "created", "roll_at", "size",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -333,6 +320,8 @@ class Segment:
             for aborted in aborts:
                 self._indexes.aborts.append(aborted)
             self._indexes.seal()
+            for file in self._indexes.files():
+                file.sync()  # it may lie below the recovery point, where nobody would do it later
 
     def seal(self) -> None:
         """Nothing more will be appended: bring the indexes into their files."""

@@ -174,6 +174,10 @@ def test_a_log_is_compacted_in_the_child(worker, wakes, tmp_path):
     for offset in range(9):
         batch = build([Record(0, 1, b"key", b"%d" % offset)])
         log.append(Batch(batch), memoryview(batch), 0, 1)
+    files, end = log.unflushed_files()
+    for file in files:
+        file.sync()
+    log.note_flushed(end)  # what is not on the disk is not compacted
     cleaner = Cleaner(disk)
 
     worker.submit(1, cleaner.next_job([(log, log.end)], 1))
