@@ -85,6 +85,8 @@ def load(
     end = opening.trust(sizes) if clean else None
     if end is None:
         end = opening.recover(recovery_point, sizes)
+    if opening.gave_up:
+        disk.sync_directory(directory)  # or else a power loss brings them back, behind a gap
     for segment in segments:
         segment.created = now  # what a listing of the disk does not tell
     start = max(log_start, segments[0].base)
@@ -149,6 +151,7 @@ class _Opening:
         self._settings, self._now, self._notices = settings, now, notices
         self.producers = Producers()
         self.trusted = False
+        self.gave_up = False
 
     def trust(self, sizes: dict[str, int]) -> int | None:
         """Open after a clean stop; returns the end, or None if it was not as clean as it is said to be."""
@@ -210,6 +213,7 @@ class _Opening:
         gone = self._segments[number:]
         self._notices.extend(f"{segment.path} given up: {reason}" for segment in gone)
         self._segments.give_up(gone, Millis(self._now + self._settings.file_delete_delay_ms))
+        self.gave_up = self.gave_up or bool(gone)
 
     def _scan(self, segment: Segment) -> tuple[int, str | None]:
         """Count in all batches that hold, and cut the rest off; returns the end, and why there was a cut."""

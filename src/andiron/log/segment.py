@@ -53,15 +53,9 @@ class Segment:
     )  # fmt: skip
 
     def __init__(
-        self,
-        disk: Disk,
-        directory: str,
-        base: int,
-        settings: LogSettings,
-        *,
-        sizes: Mapping[str, int],
+        self, disk: Disk, directory: str, base: int, settings: LogSettings, *, sizes: Mapping[str, int],
         state: str = "",
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Use `open` or `create`. `sizes` is what the directory's listing says of the files."""
         self._disk, self._directory, self.base, self._state = disk, directory, base, state
         self.created: int = NO_TIMESTAMP
@@ -76,15 +70,9 @@ class Segment:
 
     @classmethod
     def open(
-        cls,
-        disk: Disk,
-        directory: str,
-        base: int,
-        settings: LogSettings,
-        *,
-        sizes: Mapping[str, int] | None = None,
-        state: str = "",
-    ) -> Segment:
+        cls, disk: Disk, directory: str, base: int, settings: LogSettings, *,
+        sizes: Mapping[str, int] | None = None, state: str = "",
+    ) -> Segment:  # fmt: skip
         """A segment that is there; no file of it is touched before it is used."""
         sizes = disk.names(directory) if sizes is None else sizes
         return cls(disk, directory, base, settings, sizes=sizes, state=state)
@@ -118,6 +106,10 @@ class Segment:
         """The indexes, looked at before their first use and made anew if they cannot be right."""
         if not self._checked:
             complaint = self._indexes.complaint(self.size)
+            if self.size and not len(self._indexes.times) and not self._rebuilt:
+                complaint = (
+                    "the time index does not say when the segment ends"  # as that of a sealed one does
+                )
             if complaint is None:
                 self._indexes.load(self.size)
                 self._checked = True

@@ -1,0 +1,93 @@
+"""The simulator from the command line.
+
+    python -m andiron.sim --seed 123             play one seed, and say how it went
+    python -m andiron.sim --seed 123 --trace     and print its history
+    python -m andiron.sim --seeds 2000           play fresh seeds, two at a time
+
+A seed that fails is printed with the command that plays it again, and appended to
+tests/simulation/seeds.txt (or the file given), where it stays: the tests play those for ever.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import multiprocessing
+import random
+import sys
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+
+from andiron.sim.play import Outcome, play
+
+FAILED_SEEDS = Path("tests/simulation/seeds.txt")
+PROCESSES = 2
+
+
+def main() -> int:
+    """Play what was asked for; the exit status says whether a law was broken."""
+    parser = argparse.ArgumentParser(prog="python -m andiron.sim", description="Play a node from a seed.")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--seed", type=int, help="play this one")
+    what.add_argument("--seeds", type=int, metavar="COUNT", help="play so many fresh ones")
+    parser.add_argument("--first", type=int, help="with --seeds: count up from here, not from anywhere")
+    parser.add_argument("--trace", action="store_true", help="with --seed: print the history")
+    parser.add_argument("--keep", type=Path, default=FAILED_SEEDS, help="where seeds that fail are kept")
+    options = parser.parse_args()
+    if not options.trace:
+        logging.disable(logging.CRITICAL)
+    if options.seed is not None:
+        return _play_one(options.seed, trace=options.trace)
+    first = random.SystemRandom().randrange(1 << 40) if options.first is None else options.first
+    return _play_many(first, options.seeds, options.keep)
+
+
+def _play_one(seed: int, *, trace: bool) -> int:
+    began = time.perf_counter()
+    outcome = play(seed, print if trace else None)
+    if outcome.violation is not None and trace:
+        traceback.print_exception(outcome.violation)
+    print(_told(outcome))
+    print(f"{outcome.simulated_ms / 1000:.0f} s simulated in {time.perf_counter() - began:.2f} s")
+    return 0 if outcome.violation is None else 1
+
+
+def _play_many(first: int, count: int, keep: Path) -> int:
+    began, simulated_ms, moods, failed = time.perf_counter(), 0, Counter[str](), 0
+    with multiprocessing.Pool(PROCESSES, initializer=logging.disable) as pool:
+        for outcome in pool.imap_unordered(play, range(first, first + count)):
+            simulated_ms += outcome.simulated_ms
+            moods[outcome.mood] += 1
+            if outcome.violation is not None:
+                failed += 1
+                print(_told(outcome), flush=True)
+                _keep(outcome, keep)
+    seconds = time.perf_counter() - began
+    print(
+        f"{count} seeds from {first}: {failed} failed; {', '.join(f'{n} {mood}' for mood, n in moods.items())}"
+    )
+    print(f"{count / seconds:.1f} seeds/s, {simulated_ms / 1000 / seconds:.0f} simulated seconds per second")
+    return 1 if failed else 0
+
+
+def _told(outcome: Outcome) -> str:
+    """One seed in one line, or two if it failed."""
+    about = (
+        f"seed {outcome.seed}: {outcome.mood}, {outcome.boots} starts, {outcome.acknowledged} batches "
+        f"acknowledged, {outcome.lines} lines, {outcome.digest}"
+    )
+    if outcome.violation is None:
+        return about
+    return f"{about}\n    {outcome.violation}\n    python -m andiron.sim --seed {outcome.seed} --trace"
+
+
+def _keep(outcome: Outcome, path: Path) -> None:
+    if path.parent.is_dir():
+        with path.open("a") as kept:
+            kept.write(f"{outcome.seed}  {outcome.violation}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,8 @@
+"""Those who use a simulated cluster, and remember what they were promised.
+
+client.py      a connection, questions and answers, and a script to follow
+producer.py    sends batches, plain or idempotent, until each is acknowledged
+consumer.py    reads on and on, with fetch sessions or without
+admin.py       makes, changes and deletes topics
+inquirer.py    asks for offsets by time and by epoch
+"""

@@ -1,0 +1,47 @@
+"""What must hold after every step, a class each.
+
+growth.py      a log only grows, by what was sent, each sequence once and in turn
+survival.py    what was promised survives a stop, a kill, a power loss
+acks.py        what is acknowledged stands in the log; what is in turn is taken
+offsets.py     start ≤ last stable ≤ watermark ≤ end; watermarks go forward
+retention.py   records go when they may
+compaction.py  the latest of each key stays
+reading.py     readers are shown the log, all of it and nothing else
+lookups.py     lookups agree with a scan
+metadata.py    acknowledged topics and settings are kept; ids are given once
+tickets.py     every request is answered once, in turn, in time
+"""
+
+from __future__ import annotations
+
+from andiron.sim.catalog import Catalog
+from andiron.sim.invariants.acks import AcksHold
+from andiron.sim.invariants.compaction import LatestStays
+from andiron.sim.invariants.growth import LogsGrow
+from andiron.sim.invariants.lookups import LookupsAgree
+from andiron.sim.invariants.metadata import MetadataIsKept
+from andiron.sim.invariants.offsets import OffsetsInOrder
+from andiron.sim.invariants.reading import ReadersSeeTheLog
+from andiron.sim.invariants.retention import DeletionIsDue
+from andiron.sim.invariants.survival import PromisesSurvive
+from andiron.sim.invariants.tickets import EveryoneIsAnswered
+from andiron.sim.ledger import Ledger
+from andiron.sim.mirror import Mirrors
+from andiron.sim.watcher import Watcher
+
+
+def all_invariants(mirrors: Mirrors, ledger: Ledger, checkpoint_ms: int) -> list[Watcher]:
+    """Every one of them; the mirrors are brought up to date before the others look into them."""
+    growth = LogsGrow(mirrors, ledger)
+    return [
+        PromisesSurvive(mirrors, growth),
+        growth,
+        OffsetsInOrder(),
+        DeletionIsDue(mirrors, checkpoint_ms),
+        LatestStays(mirrors),
+        AcksHold(mirrors),
+        ReadersSeeTheLog(mirrors),
+        LookupsAgree(mirrors),
+        MetadataIsKept(Catalog()),
+        EveryoneIsAnswered(),
+    ]

@@ -1,0 +1,86 @@
+"""Compaction keeps the latest record of each key, at its offset, as it was.
+
+A record may go if there is a later one of its key. A tombstone may go by itself once
+delete.retention.ms have passed, and takes with it the right of the key's older records to be there.
+Nothing of the active segment goes. What stays is byte for byte what was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from andiron.broker.partition import Partition
+from andiron.records.record import Record
+from andiron.sim.host import Host
+from andiron.sim.mirror import Key, Mirror, Mirrors, key_of, scan
+from andiron.sim.watcher import End, Violation, Watcher
+
+LATEST = "compaction keeps the latest of each key"
+
+Shape = tuple[tuple[int, int], ...]  # base and size of each sealed segment
+
+
+class LatestStays(Watcher):
+    """Looks at a compacted log whenever its sealed segments have changed."""
+
+    def __init__(self, mirrors: Mirrors) -> None:
+        self._mirrors = mirrors
+        self._shapes: dict[Key, Shape] = {}
+
+    def went_down(self, host: Host, end: End) -> None:
+        self._shapes = {key: shape for key, shape in self._shapes.items() if key[0] != host.number}
+
+    def stepped(self, host: Host) -> None:
+        assert host.node is not None
+        for partition in host.node.broker.partitions:
+            log = partition.log
+            if "compact" in log.settings.cleanup_policy:
+                shape = tuple((segment.base, segment.size) for segment in log.segments[:-1])
+                key = key_of(host, partition)
+                known = self._shapes.get(key)
+                self._shapes[key] = shape
+                if known is not None and known != shape[: len(known)]:
+                    self._look(host, partition)
+
+    def _look(self, host: Host, partition: Partition) -> None:
+        mirror = self._mirrors.of(host, partition)
+        found = {record.offset: record for _, records in scan(host, partition) for record in records or ()}
+        for offset, record in found.items():
+            if mirror.records.get(offset) != record:
+                raise Violation(LATEST, f"{mirror.name}: another record stands at {offset}")
+        start = partition.log.start
+        gone = [offset for offset in mirror.live if offset >= start and offset not in found]
+        check_gone(host, partition, mirror, gone, found)
+        for offset in gone:
+            del mirror.live[offset]
+
+
+def check_gone(
+    host: Host, partition: Partition, mirror: Mirror, gone: Iterable[int], found: Mapping[int, Record]
+) -> None:
+    """Was it right that these records went, given those that are still there?"""
+    latest_found: dict[bytes | None, int] = {}
+    latest_ever: dict[bytes | None, int] = {}
+    for offset in sorted(mirror.records):
+        key = mirror.records[offset].key
+        latest_ever[key] = offset
+        if offset in found or mirror.is_rotten(offset):
+            latest_found[key] = offset
+    for offset in gone:
+        key = mirror.records[offset].key
+        if mirror.is_rotten(offset):
+            continue
+        if not mirror.was_compacted or offset >= partition.log.segments.active.base:
+            raise Violation(LATEST, f"{mirror.name}: the record at {offset} is gone")
+        if key is None or latest_found.get(key, -1) > offset:
+            continue
+        if not _is_spent(host, mirror, latest_ever[key]):
+            raise Violation(LATEST, f"{mirror.name}: {offset} was the latest of {key!r}, and is gone")
+
+
+def _is_spent(host: Host, mirror: Mirror, offset: int) -> bool:
+    """Whether the record is a tombstone that has been there for long enough."""
+    if mirror.records[offset].value is not None:
+        return False
+    written = next(stored.time for stored in mirror.batches if stored.base <= offset < stored.end)
+    return host.clock.reach - written >= mirror.delete_retention_ms

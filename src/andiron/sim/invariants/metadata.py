@@ -1,0 +1,89 @@
+"""The metadata is what clients were told it is: topics, partitions, settings, and ids given once.
+
+What is acknowledged survives everything, since it was on the disk before; what was not is there
+whole or not at all (catalog.py). A topic that is deleted and made again has another id. No two
+producers ever get the same id.
+"""
+
+from __future__ import annotations
+
+from andiron.controller.image import TOPIC, Image
+from andiron.sim.catalog import Catalog, State, TopicState, changes, codes
+from andiron.sim.host import Host
+from andiron.sim.network import Exchange
+from andiron.sim.watcher import End, Violation, Watcher
+from andiron.wire.apis import ApiKey
+
+KEPT = "acknowledged metadata is kept"
+IDS = "an id is given once"
+
+
+class MetadataIsKept(Watcher):
+    """Compares the committed image with the catalog whenever it has changed."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._requests = 0
+        self._applied: dict[int, int] = {}
+        self._producers: dict[int, None] = {}
+
+    def heard(self, host: Host, exchange: Exchange) -> None:
+        self._requests += 1
+        asked = [
+            self._catalog.heard(topic, change) for topic, change in changes(exchange.body, self._requests)
+        ]
+        if asked:
+            exchange.notes["changes"] = asked
+
+    def said(self, host: Host, exchange: Exchange) -> None:
+        asked = exchange.notes.get("changes")
+        if asked:
+            for one, code in zip(asked, codes(exchange.response), strict=True):
+                self._catalog.said(one, code)
+            self._look(host)
+        if exchange.key == ApiKey.INIT_PRODUCER_ID and exchange.response.error_code == 0:
+            self._check_producer(exchange.response.producer_id)
+
+    def stepped(self, host: Host) -> None:
+        assert host.node is not None
+        applied = host.node.broker.metadata.applied
+        if host.node.ready and self._applied.get(host.number) != applied:
+            self._applied[host.number] = applied
+            self._look(host)
+
+    def went_down(self, host: Host, end: End) -> None:
+        self._applied.pop(host.number, None)
+
+    def came_up(self, host: Host) -> None:
+        """What was under way when the last node ended is now decided."""
+        assert host.node is not None
+        self._look(host)
+        for topic in self._catalog.topics:
+            self._catalog.found(topic, self._state(host.node.broker.image, topic))
+
+    def _look(self, host: Host) -> None:
+        assert host.node is not None
+        image = host.node.broker.image
+        for topic in (*self._catalog.topics, *image.topics):
+            actual, possible = self._state(image, topic), self._catalog.possible(topic)
+            if actual not in possible:
+                raise Violation(KEPT, f"{topic} is {actual}, and may be {possible}")
+
+    def _state(self, image: Image, topic: str) -> State:
+        found = image.topics.get(topic)
+        if found is None:
+            return None
+        incarnation = self._catalog.incarnation_of(topic, found.id)
+        if incarnation is None:
+            incarnation = max(
+                (state.incarnation for state in self._catalog.possible(topic) if state), default=0
+            )
+            if self._catalog.id_of(topic, incarnation, found.id) != found.id:
+                raise Violation(KEPT, f"{topic} has changed its id")
+        configs = tuple(sorted(image.configs_of(TOPIC, topic).items()))
+        return TopicState(incarnation, len(found.partitions), configs)
+
+    def _check_producer(self, id: int) -> None:
+        if id in self._producers:
+            raise Violation(IDS, f"producer id {id} is given again")
+        self._producers[id] = None

@@ -1,0 +1,53 @@
+"""The offsets that bound a log are in order, and the watermark moves one way.
+
+    start ≤ last stable ≤ watermark ≤ end,   flushed ≤ end
+
+Within the life of a node a watermark never goes back. When nothing is under way, everything that
+was appended is committed: nobody waits for ever.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.partition import Partition
+from andiron.sim.host import Host
+from andiron.sim.mirror import Key, key_of
+from andiron.sim.watcher import End, Violation, Watcher
+
+ORDER = "start ≤ last stable ≤ watermark ≤ end"
+FORWARD = "a watermark never goes back"
+REACHED = "everything appended is committed in the end"
+
+
+class OffsetsInOrder(Watcher):
+    """Compares the four after every step."""
+
+    def __init__(self) -> None:
+        self._watermarks: dict[Key, int] = {}
+
+    def stepped(self, host: Host) -> None:
+        assert host.node is not None
+        broker = host.node.broker
+        for partition in (broker.metadata.partition, *broker.partitions):
+            if partition.failure is None:
+                self._check(host, partition)
+
+    def went_down(self, host: Host, end: End) -> None:
+        self._watermarks = {key: at for key, at in self._watermarks.items() if key[0] != host.number}
+
+    def rested(self, host: Host) -> None:
+        assert host.node is not None
+        for partition in host.node.broker.partitions:
+            if partition.watermark != partition.log.end:
+                how = f"{partition.name} ends at {partition.log.end}, committed up to {partition.watermark}"
+                raise Violation(REACHED, how)
+
+    def _check(self, host: Host, partition: Partition) -> None:
+        log, watermark = partition.log, partition.watermark
+        stable = log.producers.last_stable(watermark)
+        if not log.start <= max(stable, log.start) <= watermark <= log.end or log.flushed_end > log.end:
+            offsets = f"{log.start} {stable} {watermark} {log.end}, flushed {log.flushed_end}"
+            raise Violation(ORDER, f"{partition.name}: {offsets}")
+        key = key_of(host, partition)
+        if watermark < self._watermarks.get(key, 0):
+            raise Violation(FORWARD, f"{partition.name}: {self._watermarks[key]}, then {watermark}")
+        self._watermarks[key] = watermark

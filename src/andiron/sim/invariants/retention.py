@@ -1,0 +1,98 @@
+"""Records go when they may: deleted by request, too old, or too many; and then they stay gone.
+
+start moves     to what DeleteRecords asked for, or over whole segments that retention.ms or retention.bytes
+                allow to go, and never beyond the watermark
+after a stop    it is where it was
+after a crash   it may be where it was at the last checkpoint, and records come back: as in Kafka
+"""
+
+from __future__ import annotations
+
+from andiron.broker.partition import Partition
+from andiron.sim.host import Host
+from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
+from andiron.sim.network import Exchange
+from andiron.sim.watcher import End, Violation, Watcher
+from andiron.wire.apis import ApiKey
+
+DUE = "records go when they may"
+STAYS = "a log's start is kept"
+
+
+class DeletionIsDue(Watcher):
+    """Looks whenever a log's start has moved."""
+
+    def __init__(self, mirrors: Mirrors, checkpoint_ms: int) -> None:
+        """`checkpoint_ms` is how often a node writes down where its logs start."""
+        self._mirrors, self._checkpoint_ms = mirrors, checkpoint_ms
+        self._asked: dict[Key, int] = {}  # by DeleteRecords, at most
+        self._settled: dict[Key, tuple[int, int]] = {}  # a start, and since when
+        self._seen: dict[Key, None] = {}  # in this life of their node
+        self._binding: dict[Key, int] = {}  # starts that the next life must know of
+
+    def heard(self, host: Host, exchange: Exchange) -> None:
+        if exchange.key != ApiKey.DELETE_RECORDS:
+            return
+        assert host.node is not None
+        for topic in exchange.body.topics:
+            for wanted in topic.partitions:
+                partition = host.node.broker.partitions.get((topic.name, wanted.partition_index))
+                if partition is not None:
+                    key = key_of(host, partition)
+                    upto = partition.watermark if wanted.offset < 0 else wanted.offset
+                    self._asked[key] = max(self._asked.get(key, 0), upto)
+                    exchange.notes[key] = partition, upto
+
+    def said(self, host: Host, exchange: Exchange) -> None:
+        if exchange.key != ApiKey.DELETE_RECORDS:
+            return
+        for topic in exchange.response.topics:
+            for result in topic.partitions:
+                for partition, upto in exchange.notes.values():
+                    if result.error_code == 0 and not partition.retired and partition.log.start < upto:
+                        raise Violation(
+                            STAYS, f"{partition.name} starts at {partition.log.start}, not {upto}"
+                        )
+
+    def went_down(self, host: Host, end: End) -> None:
+        for key in [key for key in self._seen if key[0] == host.number]:
+            start, since = self._settled.get(key, (0, 0))
+            # Twice the interval, and twice again for a clock that goes at half speed.
+            is_written = end is End.STOPPED or host.world.now - since >= 4 * self._checkpoint_ms
+            self._binding[key] = start if is_written else 0
+            del self._seen[key]
+
+    def stepped(self, host: Host) -> None:
+        assert host.node is not None
+        for partition in host.node.broker.partitions:
+            key, start = key_of(host, partition), partition.log.start
+            mirror = self._mirrors.of(host, partition)
+            if key not in self._seen:
+                self._seen[key] = None
+                binding = self._binding.get(key, 0)
+                if start < binding <= mirror.end:
+                    raise Violation(STAYS, f"{mirror.name} started at {binding}; after a restart at {start}")
+            elif start != mirror.start:
+                self._check_due(host, partition, mirror)
+            if start != mirror.start:
+                self._settled[key] = start, host.world.now
+                mirror.advance(start)
+
+    def _check_due(self, host: Host, partition: Partition, mirror: Mirror) -> None:
+        log, settings = partition.log, partition.log.settings
+        if not mirror.start < log.start <= partition.watermark:
+            raise Violation(DUE, f"{mirror.name} started at {mirror.start}, and now at {log.start}")
+        asked = self._asked.get(key_of(host, partition), 0)
+        if log.start <= asked:
+            return
+        if "delete" not in settings.cleanup_policy:
+            raise Violation(DUE, f"{mirror.name} is never to be deleted from; now it starts at {log.start}")
+        left = sum(segment.size for segment in log.segments)
+        if 0 <= settings.retention_bytes <= left:
+            return
+        oldest = host.clock.now() - settings.retention_ms
+        for offset in range(max(mirror.start, asked), log.start):
+            if offset in mirror.live and (
+                settings.retention_ms < 0 or mirror.records[offset].timestamp >= oldest
+            ):
+                raise Violation(DUE, f"{mirror.name}: {offset} was not old enough to be deleted")

@@ -1,0 +1,84 @@
+"""What a node finds after a restart is what its end may have left, and not a record less.
+
+    stopped      everything
+    killed       everything that was written: the page cache is the kernel's
+    power lost   a prefix of it, and at least what was on the disk or promised to be
+
+What is found must be, byte for byte, what stood there before. A batch that nobody had seen yet may
+follow: the step in which it was appended is the one that was cut short.
+
+Bits that turned over are the one excuse (weather.py): recovery ends a log before a damaged batch.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.partition import Partition
+from andiron.records.record import Record
+from andiron.sim.host import Host
+from andiron.sim.invariants.compaction import check_gone
+from andiron.sim.invariants.growth import LogsGrow
+from andiron.sim.mirror import Mirror, Mirrors, key_of, scan
+from andiron.sim.watcher import End, Violation, Watcher
+
+SURVIVES = "what was promised survives"
+
+
+class PromisesSurvive(Watcher):
+    """Holds each log against its mirror when a restarted node has opened it."""
+
+    def __init__(self, mirrors: Mirrors, growth: LogsGrow) -> None:
+        self._mirrors, self._growth = mirrors, growth
+
+    def went_down(self, host: Host, end: End) -> None:
+        if end is End.STOPPED and host.node is not None and not host.disk.is_bad:
+            for partition in host.node.broker.partitions:
+                if partition.failure is None:
+                    self._mirrors.of(host, partition).keep(partition.log.end)
+        for mirror in self._mirrors.on(host):
+            if mirror.fell is not End.POWER_LOST:
+                mirror.fell = end
+
+    def lost_power(self, host: Host) -> None:
+        for mirror in self._mirrors.on(host):
+            mirror.fell = End.POWER_LOST
+
+    def stepped(self, host: Host) -> None:
+        assert host.node is not None
+        for partition in host.node.broker.partitions:
+            mirror = self._mirrors.get(key_of(host, partition))
+            if mirror is not None and mirror.fell is not None:
+                self._look(host, partition, mirror, mirror.fell)
+                mirror.fell = None
+
+    def rested(self, host: Host) -> None:
+        """Nothing has happened: then nothing has changed."""
+        assert host.node is not None
+        for partition in host.node.broker.partitions:
+            self._look(host, partition, self._mirrors.of(host, partition), End.STOPPED)
+
+    def _look(self, host: Host, partition: Partition, mirror: Mirror, end: End) -> None:
+        log = partition.log
+        least = min(mirror.kept if end is End.POWER_LOST else mirror.end, mirror.sound_end())
+        if log.end < least:
+            raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}; {least} was promised ({end.value})")
+        if log.end < mirror.end:
+            mirror.cut(log.end)
+        found: dict[int, Record] = {}
+        for batch, records in scan(host, partition):
+            if batch.base_offset >= mirror.end:
+                self._growth.take(host, mirror, batch)
+            elif records is None and batch.base_offset not in mirror.rotten:
+                raise Violation(SURVIVES, f"{mirror.name}: {batch} fails its checksum")
+            for record in records or ():
+                if mirror.records.get(record.offset) != record:
+                    raise Violation(SURVIVES, f"{mirror.name}: another record stands at {record.offset}")
+                found[record.offset] = record
+        if not found and mirror.end < log.end == log.start:
+            mirror.restart(log.start)
+        if mirror.end != log.end:
+            raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}, and on the disk at {mirror.end}")
+        # All that ever stood there: what a lost record had superseded must be there in its place.
+        expected = mirror.live if mirror.was_rotten else mirror.records
+        gone = [offset for offset in expected if offset >= log.start and offset not in found]
+        check_gone(host, partition, mirror, gone, found)
+        mirror.live = {offset: None for offset in found if offset >= log.start}

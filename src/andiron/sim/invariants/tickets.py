@@ -1,0 +1,37 @@
+"""Every request is answered: once, in turn, and in time.
+
+Once and in turn is seen to where replies leave (network.py). In time means here: a fetch within its
+max.wait, a produce request within its timeout; a clock that was set back goes at half speed. When
+nothing is under way, nobody is waiting.
+"""
+
+from __future__ import annotations
+
+from andiron.sim.host import Host
+from andiron.sim.network import Exchange
+from andiron.sim.watcher import Violation, Watcher
+from andiron.wire.apis import ApiKey
+
+ANSWERED = "every request is answered"
+IN_TIME = "answers come in time"
+SLACK_MS = 50
+
+
+class EveryoneIsAnswered(Watcher):
+    """Looks for those who wait too long."""
+
+    def said(self, host: Host, exchange: Exchange) -> None:
+        waited = exchange.decided_at - exchange.heard_at
+        if exchange.key == ApiKey.FETCH:
+            allowed = exchange.body.max_wait_ms
+        elif exchange.key == ApiKey.PRODUCE:
+            allowed = exchange.body.timeout_ms
+        else:
+            return
+        if waited > 2 * allowed + SLACK_MS:
+            raise Violation(IN_TIME, f"{exchange} waited {waited} ms where {allowed} were allowed")
+
+    def rested(self, host: Host) -> None:
+        for link in host.links:
+            for exchange in link.unanswered:
+                raise Violation(ANSWERED, f"{exchange} of {link.client.name} is not")

@@ -1,0 +1,167 @@
+"""A partition's log as it should be, kept beside the real one by reading each batch as it appears.
+
+    start ··· kept ······················ end
+    │         │ below: on the disk         │ below: appended, survives the death of the process
+    records   what stands, or ever stood, at each offset
+    live      the offsets that a reader must still be shown
+
+The records of an offset never change once written, while `live` shrinks as retention, DeleteRecords
+and compaction take records away. Only a power loss cuts the mirror's end, and never below `kept`.
+
+Read next: invariants/growth.py, which feeds it, and invariants/survival.py, which holds it against
+what a restart finds.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from andiron.log.layout import LOG, file_name
+from andiron.model.ids import NEVER, Millis, TopicPartition
+from andiron.records.batch import Batch, iterate
+from andiron.records.record import Record, records_of
+
+if TYPE_CHECKING:
+    from andiron.broker.partition import Partition
+    from andiron.sim.host import Host
+    from andiron.sim.watcher import End
+
+Key = tuple[int, bytes, int]  # node, topic id, partition
+
+
+class Stored(NamedTuple):
+    """One batch that was appended."""
+
+    base: int
+    end: int
+    producer: tuple[int, int]  # id, epoch
+    base_sequence: int
+    last_sequence: int
+    leader_epoch: int
+    time: Millis  # of the append, by the reach of the host's clock
+
+
+class Mirror:
+    """One partition's log, beside itself."""
+
+    def __init__(self, name: TopicPartition, start: int) -> None:
+        self.name = name
+        self.start = self.end = self.kept = start
+        self.records: dict[int, Record] = {}
+        self.live: dict[int, None] = {}
+        self.batches: list[Stored] = []
+        self.rotten: dict[int, int] = {}  # batches with bits turned over: base → end
+        self.was_rotten = False
+        self.fell: End | None = None  # its node has come to an end, and the log has not been seen since
+        self.was_compacted = False  # has, or had, cleanup.policy=compact
+        self.delete_retention_ms = NEVER  # the least it ever was
+        self.start_fell = False  # records that were deleted came back; what was known of their epochs did not
+        self.always_durable = True  # never was anything acknowledged or shown before it was synced
+        self._place = (-1, 0)  # segment and position to read on from
+
+    def add(self, batch: Batch, records: list[Record], now: Millis) -> None:
+        """A batch has been appended."""
+        producer = batch.producer_id, batch.producer_epoch
+        self.batches.append(
+            Stored(
+                batch.base_offset, batch.next_offset, producer, batch.base_sequence, batch.last_sequence,
+                batch.leader_epoch, now,
+            )
+        )  # fmt: skip
+        for record in records:
+            self.records[record.offset] = record
+            self.live[record.offset] = None
+        self.end = batch.next_offset
+
+    def keep(self, end: int) -> None:
+        """Everything below `end` was promised to survive a power loss; nothing can be, from damage on."""
+        self.kept = max(self.kept, min(end, self.sound_end()))
+
+    def cut(self, end: int) -> None:
+        """Everything from `end` on never was."""
+        self.end, self.kept = end, min(self.kept, end)
+        self.batches = [stored for stored in self.batches if stored.base < end]
+        self.records = {offset: record for offset, record in self.records.items() if offset < end}
+        self.live = {offset: None for offset in self.live if offset < end}
+        self.rotten = {base: stop for base, stop in self.rotten.items() if base < end}
+        self._place = (-1, 0)
+
+    def restart(self, start: int) -> None:
+        """The log begins anew, empty, at `start`: it had been cut below what was deleted from it."""
+        self.cut(start)
+        self.live = {}
+
+    def advance(self, start: int) -> None:
+        """Nothing below `start` is to be read any more; or, after a crash, it is again."""
+        self.start_fell = self.start_fell or start < self.start
+        for offset in [offset for offset in self.live if offset < start]:
+            del self.live[offset]
+        self.start = start
+
+    def first_live(self, start: int, stop: int) -> int | None:
+        """The first offset in [start, stop) that a reader must be shown."""
+        return next((offset for offset in range(start, stop) if offset in self.live), None)
+
+    def damage(self, base: int, end: int) -> None:
+        """Bits of this batch have turned over: it may be cut off, and everything after it."""
+        self.rotten[base] = end
+        self.was_rotten = True
+        self.kept = min(self.kept, self.sound_end())
+
+    def sound_end(self) -> int:
+        """Up to where no damage can reach: a log cut before a damaged batch ends where the one before it does."""
+        if not self.rotten:
+            return NEVER
+        return max((offset + 1 for offset in self.live if offset < min(self.rotten)), default=0)
+
+    def is_rotten(self, offset: int) -> bool:
+        return any(base <= offset < end for base, end in self.rotten.items())
+
+    def appended(self, host: Host, partition: Partition) -> Iterator[Batch]:
+        """The batches in the log from the mirror's end on, read from the disk."""
+        log = partition.log
+        known, position = self._place
+        bases = [segment.base for segment in log.segments]
+        for base in bases[max(bisect_right(bases, self.end) - 1, 0) :]:
+            if base != known:
+                known, position = base, 0
+            data = host.disk.read_file(f"{log.directory}/{file_name(base, LOG)}")
+            for batch in iterate(data, position):
+                position = batch.position + batch.size
+                if batch.base_offset >= self.end:
+                    yield batch
+        self._place = known, position
+
+
+def scan(host: Host, partition: Partition) -> list[tuple[Batch, list[Record] | None]]:
+    """Every batch of a log, read from the disk, with its records; None for those of a damaged one."""
+    log = partition.log
+    found: list[tuple[Batch, list[Record] | None]] = []
+    for segment in log.segments:
+        data = host.disk.read_file(f"{log.directory}/{file_name(segment.base, LOG)}")
+        for batch in iterate(data):
+            found.append((batch, list(records_of(batch)) if batch.is_intact() else None))
+    return found
+
+
+def key_of(host: Host, partition: Partition) -> Key:
+    """What a partition is known by: a topic that is deleted and made again has another id."""
+    return host.number, partition.topic_id, partition.name.partition
+
+
+class Mirrors(dict[Key, Mirror]):
+    """The mirrors of all partitions in a world."""
+
+    def of(self, host: Host, partition: Partition) -> Mirror:
+        """The mirror of a partition, made when it is first seen."""
+        key = key_of(host, partition)
+        mirror = self.get(key)
+        if mirror is None:
+            mirror = self[key] = Mirror(partition.name, partition.log.start)
+        return mirror
+
+    def on(self, host: Host) -> list[Mirror]:
+        """Those of the partitions that are, or were, on a host."""
+        return [mirror for (number, _, _), mirror in self.items() if number == host.number]

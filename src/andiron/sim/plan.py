@@ -1,0 +1,133 @@
+"""What a seed decides before anything happens: the weather, the node's settings, topics and clients.
+
+Logs are made of tiny segments and the node's housekeeping runs every few seconds, so that a minute of
+simulated time brings about rolls, retention, compaction and checkpoints by the hundred.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from andiron.broker.node_settings import NodeSettings
+from andiron.sim.clients.admin import TopicPlan
+from andiron.sim.clients.producer import Habits
+from andiron.sim.weather import MOODS, Mood
+
+CODECS = ("uncompressed", "gzip", "snappy", "lz4", "zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The dice as they fell."""
+
+    mood: Mood
+    lasts_ms: int
+    settings: NodeSettings
+    checkpoint_ms: int
+    topics: list[TopicPlan]
+    variations: dict[str, list[str | None]]
+    producers: list[Habits]
+    consumers: list[list[str]]
+    destructive: bool  # topics are deleted and grow
+    admin_pace_ms: int
+
+
+def make_plan(chance: random.Random) -> Plan:
+    """Throw the dice."""
+    topics = [_topic(chance, f"topic-{number}") for number in range(chance.randint(1, 3))]
+    checkpoint_ms = chance.choice([500, 3_000, 15_000])
+    destructive = chance.random() < 0.3
+    return Plan(
+        mood=chance.choices(MOODS, weights=(1, 2, 3, 4, 4))[0],
+        lasts_ms=chance.choice([15_000, 40_000, 90_000]),
+        settings=_settings(chance, checkpoint_ms),
+        checkpoint_ms=checkpoint_ms,
+        topics=topics,
+        variations=_variations(chance),
+        producers=[_producer(chance, topics) for _ in range(chance.randint(1, 3))],
+        consumers=[
+            [topic.name for topic in chance.sample(topics, chance.randint(1, len(topics)))]
+            for _ in range(chance.randint(1, 2))
+        ],
+        destructive=destructive,
+        admin_pace_ms=chance.choice([2_000, 8_000, 30_000]),
+    )
+
+
+def _settings(chance: random.Random, checkpoint_ms: int) -> NodeSettings:
+    directories = chance.choice(["/data", "/data", "/data/a,/data/b"])
+    return NodeSettings.load(
+        {
+            "node.id": "1",
+            "process.roles": "broker,controller",
+            "listeners": "PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093",
+            "controller.listener.names": "CONTROLLER",
+            "log.dirs": directories,
+            "log.retention.check.interval.ms": str(chance.choice([1_000, 5_000])),
+            "log.cleaner.backoff.ms": str(chance.choice([300, 2_000])),
+            "log.cleaner.dedupe.buffer.size": str(1 << 20),
+            "log.flush.offset.checkpoint.interval.ms": str(checkpoint_ms),
+            "log.flush.start.offset.checkpoint.interval.ms": str(checkpoint_ms),
+        }
+    )
+
+
+def _topic(chance: random.Random, name: str) -> TopicPlan:
+    configs = {
+        "internal.segment.bytes": str(chance.choice([1_500, 4_000, 20_000])),
+        "index.interval.bytes": str(chance.choice([0, 100, 500])),
+        "file.delete.delay.ms": str(chance.choice([0, 500, 5_000])),
+    }
+    if chance.random() < 0.5:
+        configs["flush.messages"] = "1"
+    kind = chance.choice(["kept", "kept", "compacted", "compacted", "brief"])
+    if kind == "compacted":
+        configs |= {
+            "cleanup.policy": chance.choice(["compact", "compact", "compact,delete"]),
+            "min.cleanable.dirty.ratio": chance.choice(["0", "0.3"]),
+            "delete.retention.ms": str(chance.choice([1_000, 20_000, 100_000])),
+        }
+    if kind == "brief" or "delete" in configs.get("cleanup.policy", ""):
+        configs |= chance.choice([{"retention.ms": "15000"}, {"retention.bytes": "6000"}])
+    if chance.random() < 0.2:
+        configs["message.timestamp.type"] = "LogAppendTime"
+    if chance.random() < 0.2:
+        configs["compression.type"] = chance.choice(CODECS)
+    if chance.random() < 0.2:
+        configs["segment.ms"] = "5000"
+    return TopicPlan(name, chance.randint(1, 3), configs)
+
+
+def _variations(chance: random.Random) -> dict[str, list[str | None]]:
+    """Settings that the administrator plays with; None takes one back."""
+    everything: dict[str, list[str | None]] = {
+        "retention.ms": ["5000", "60000", "-1", None],
+        "retention.bytes": ["3000", "-1", None],
+        "internal.segment.bytes": ["1500", "5000"],
+        "segment.ms": ["2000", None],
+        "index.interval.bytes": ["0", "300"],
+        "flush.messages": ["1", "10", None],
+        "flush.ms": ["100", None],
+        "compression.type": ["zstd", "producer"],
+        "message.timestamp.type": ["LogAppendTime", "CreateTime"],
+        "delete.retention.ms": ["2000", "50000"],
+        "min.cleanable.dirty.ratio": ["0", "0.5"],
+    }
+    return {name: everything[name] for name in chance.sample(list(everything), chance.randint(1, 5))}
+
+
+def _producer(chance: random.Random, topics: list[TopicPlan]) -> Habits:
+    chosen = chance.sample(topics, chance.randint(1, min(2, len(topics))))
+    keyed = any("compact" in topic.configs.get("cleanup.policy", "") for topic in chosen)
+    idempotent = chance.random() < 0.75
+    return Habits(
+        topics=[topic.name for topic in chosen],
+        acks=chance.choice([1, -1, -1] if idempotent else [0, 1, -1]),
+        idempotent=idempotent,
+        batches=chance.choice([30, 80, 200]),
+        pace_ms=chance.choice([30, 200, 800]),
+        codec=chance.choice([0, 0, 0, 1, 2, 3, 4]),
+        keys=chance.choice([3, 20]) if keyed else 0,
+        tombstones=0.2,
+    )

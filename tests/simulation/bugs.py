@@ -1,0 +1,141 @@
+"""Bugs that could be there, planted one at a time: what the simulator is worth shows in whether it finds them.
+
+Each is a change of a line or two to the code that ships, of the kind people really make. A planted bug
+is in effect inside `with planted(name):` and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from unittest.mock import patch
+
+from andiron.broker.log_directories import LogDirectories
+from andiron.broker.metadata import Metadata
+from andiron.broker.partition import Partition
+from andiron.log import producers, recovery
+from andiron.log.batch_filter import BatchFilter
+from andiron.log.checkpoints import LOG_STARTS
+from andiron.log.flushed import Flushed
+from andiron.log.producers import Producers
+from andiron.log.segment import Segment
+from andiron.replication.leader import LeaderReplica
+
+BUGS: dict[str, Callable[[], object]] = {}
+
+
+def bug(plant: Callable[[], object]) -> Callable[[], object]:
+    BUGS[plant.__name__] = plant
+    return plant
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    with BUGS[name]():  # type: ignore[attr-defined]
+        yield
+
+
+@bug
+def a_lookup_is_off_by_one():
+    found = Segment.position_of
+    return patch.object(Segment, "position_of", lambda self, offset: found(self, offset + 1))
+
+
+@bug
+def recovery_does_not_look_at_checksums():
+    trouble = recovery._Opening._trouble
+
+    def without_crc(self, segment, batch, end):
+        with patch.object(type(batch), "is_intact", lambda _: True):
+            return trouble(self, segment, batch, end)
+
+    return patch.object(recovery._Opening, "_trouble", without_crc)
+
+
+@bug
+def recovery_keeps_a_torn_batch():
+    return patch.object(Segment, "cut", lambda self, position: setattr(self, "size", self.file.size))
+
+
+@bug
+def the_dedupe_window_is_too_short():
+    return patch.object(producers, "REMEMBERED_BATCHES", 1)
+
+
+@bug
+def producers_are_forgotten_by_a_restart():
+    return patch.object(recovery, "replay_producers", lambda *args, **kwargs: Producers())
+
+
+@bug
+def compaction_drops_tombstones_at_once():
+    keep = BatchFilter._keep_data
+
+    def early(self, batch):
+        self._now, now = 1 << 62, self._now
+        try:
+            return keep(self, batch)
+        finally:
+            self._now = now
+
+    return patch.object(BatchFilter, "_keep_data", early)
+
+
+@bug
+def the_watermark_runs_ahead_of_the_disk():
+    def hasty(self, end):
+        self.end = end
+        return self._advance(end)
+
+    return patch.object(LeaderReplica, "appended", hasty)
+
+
+@bug
+def producers_are_answered_before_the_fsync():
+    return patch.object(Partition, "acknowledged", lambda self, written, acks: True)
+
+
+@bug
+def a_flush_vouches_for_what_came_after_it_began():
+    done = Flushed.done
+    return patch.object(Flushed, "done", lambda self, end: done(self, end + 3))
+
+
+@bug
+def metadata_takes_effect_before_it_is_committed():
+    def end(self):
+        with suppress(AttributeError):
+            return self.partition.log.end
+        return 0
+
+    return patch.multiple(
+        Metadata,
+        has_news=lambda self: self.applied < end(self),
+        apply=_applying(end),
+    )
+
+
+def _applying(end):
+    apply = Metadata.apply
+
+    def early(self):
+        partition = self.partition
+        leader = partition._leader
+        watermark, leader.watermark = leader.watermark, end(self)
+        try:
+            return apply(self)
+        finally:
+            leader.watermark = watermark
+
+    return early
+
+
+@bug
+def the_log_start_is_not_written_down():
+    save = LogDirectories.save
+
+    def forgetful(self, checkpoint, offsets, unopened=()):
+        if checkpoint != LOG_STARTS:
+            save(self, checkpoint, offsets, unopened)
+
+    return patch.object(LogDirectories, "save", forgetful)

@@ -1,0 +1,152 @@
+"""The faults of the simulated disk; what it shares with the real one is in properties/test_disks_agree.py."""
+
+from __future__ import annotations
+
+import errno
+import random
+
+import pytest
+
+from andiron.sim.disk import MemoryDisk
+
+
+@pytest.fixture
+def disk():
+    disk = MemoryDisk()
+    disk.make_directory("/data")
+    disk.sync_directory("/")
+    return disk
+
+
+def crashes(make, seeds=40):
+    """Disks made alike and crashed each from its own seed."""
+    for seed in range(seeds):
+        disk = make()
+        disk.crash(random.Random(seed))
+        yield disk
+
+
+def test_a_process_that_dies_loses_nothing(disk):
+    disk.open("/data/a").append(b"unsynced")
+
+    assert disk.open("/data/a").read(0, 99) == b"unsynced"
+
+
+def test_synced_bytes_under_a_settled_name_survive_every_crash():
+    def make():
+        disk = MemoryDisk()
+        disk.make_directory("/data")
+        file = disk.open("/data/a")
+        disk.sync_directory("/data")
+        file.append(b"kept")
+        file.sync()
+        file.append(b"perhaps")
+        return disk
+
+    left = {disk.read_file("/data/a") for disk in crashes(make)}
+    assert {each[:4] for each in left} == {b"kept"}
+    assert len(left) > 5
+
+
+def test_a_flush_counts_as_a_sync(disk):
+    files = [disk.open("/data/a"), disk.open("/data/b")]
+    disk.sync_directory("/data")
+    for file in files:
+        file.append(b"kept")
+    disk.remove("/data/b")
+
+    disk.end_sync(disk.begin_sync(files))
+    disk.crash(random.Random(1))
+
+    assert disk.read_file("/data/a") == b"kept"
+
+
+def test_a_new_file_may_vanish_though_its_bytes_were_synced():
+    def make():
+        disk = MemoryDisk()
+        disk.make_directory("/data")
+        disk.sync_directory("/")
+        file = disk.open("/data/a")
+        file.append(b"x")
+        file.sync()
+        return disk
+
+    assert {disk.exists("/data/a") for disk in crashes(make)} == {True, False}
+
+
+def test_a_small_file_written_whole_survives_every_crash():
+    def make():
+        disk = MemoryDisk()
+        disk.make_directory("/data/t-0")
+        disk.write_file("/data/t-0/a", b"old")
+        disk.write_file("/data/t-0/a", b"new")
+        return disk
+
+    assert {disk.read_file("/data/t-0/a") for disk in crashes(make)} == {b"new"}
+
+
+def test_files_open_during_a_crash_are_of_no_use_after_it(disk):
+    file = disk.open("/data/a")
+    disk.crash(random.Random(0))
+
+    with pytest.raises(FileNotFoundError):
+        file.append(b"x")
+    assert disk.open("/data/a") is not file
+
+
+def test_the_same_seed_leaves_the_same_disk():
+    def make():
+        disk = MemoryDisk()
+        disk.make_directory("/data")
+        for name in "cab":
+            disk.open(f"/data/{name}").append(name.encode() * 1000)
+        return disk
+
+    def content(disk):
+        return {name: disk.read_file(f"/data/{name}") for name in disk.names("/data")}
+
+    assert [content(disk) for disk in crashes(make)] == [content(disk) for disk in crashes(make)]
+
+
+def test_a_full_disk_refuses_an_append_whole(disk):
+    file = disk.open("/data/a")
+    disk.fill_up(room=5)
+
+    file.append(b"123")
+    with pytest.raises(OSError) as caught:
+        file.append(b"456")
+
+    assert caught.value.errno == errno.ENOSPC
+    assert (file.size, file.read(0, 9)) == (3, b"123")
+    with pytest.raises(OSError, match="no space"):
+        disk.write_file("/data/b", b"456")
+    assert disk.names("/data") == {"a": 3}
+    assert disk.usage("/data")[1] == 2
+
+
+def test_room_comes_back_when_something_is_removed_or_cut_or_when_freed(disk):
+    file, other = disk.open("/data/a"), disk.open("/data/b")
+    file.append(b"12345")
+    other.append(b"12345")
+    disk.fill_up()
+
+    file.truncate(2)
+    file.append(b"345")
+    disk.remove("/data/b")
+    file.append(b"67890")
+    with pytest.raises(OSError, match="no space"):
+        file.append(b"x")
+    disk.free_up()
+    file.append(b"x" * 1000)
+
+    assert disk.used == 1010
+
+
+def test_corruption_turns_over_one_bit(disk):
+    disk.open("/data/a").append(bytes(100))
+
+    position = disk.corrupt(random.Random(3), "/data/a")
+
+    data = disk.read_file("/data/a")
+    assert data[position].bit_count() == 1
+    assert sum(map(int.bit_count, data)) == 1
