@@ -3,7 +3,8 @@
 After a clean stop everything below is trusted: the end is found behind the last index entry, the
 producers in the newest snapshot. That is a few small reads, however large the log.
 
-After a crash the segments from the recovery point on are scanned, every batch against its checksum:
+After a crash the segments from the recovery point on are scanned, every batch against its checksum,
+and so is the one that holds the last record below it: that may have been sealed since.
 
     │ sealed │ sealed │ sealed      │ active         ✂
     └ trusted ────────┴ recovery point ── scanned ───┘ first batch that is not whole, out of turn or damaged
@@ -168,7 +169,7 @@ class _Opening:
     def recover(self, recovery_point: int, sizes: dict[str, int]) -> int:
         """Open after a crash; returns the end."""
         segments = self._segments
-        unflushed = first = segments.number_of(recovery_point)
+        unflushed = first = segments.number_of(recovery_point - 1)
         while first and not self._ends_well(first - 1):
             first -= 1
         self._make_missing_indexes(segments[:first], sizes)
@@ -202,7 +203,7 @@ class _Opening:
     def _ends_well(self, number: int) -> bool:
         """Does a segment that should be on the disk look as if it were?"""
         try:
-            return self._segments[number].load_tail() <= self._segments[number + 1].base
+            return self._segments[number].next_offset() <= self._segments[number + 1].base
         except ProtocolError:
             return False
 

@@ -247,30 +247,26 @@ class Segment:
         )
         return self.size > 0 and not all(name in sizes for name in wanted)
 
-    def load_tail(self) -> int:
-        """Make ready for appending; returns the next offset. Reads no more than the last index interval.
+    def next_offset(self) -> int:
+        """Where its batches end; reads no more than the last index interval.
 
         CORRUPT_MESSAGE if the indexes do not fit the log or it does not end with a whole batch.
         """
-        indexes = self._indexes
-        complaint = indexes.complaint(self.size)
-        if complaint is not None:
-            raise ErrorCode.CORRUPT_MESSAGE.error(f"{complaint} in {self.path}")
+        end = self.base
+        for batch in self._tail():
+            end = batch.next_offset
+        return end
+
+    def load_tail(self) -> int:
+        """Make ready for appending to it; returns the next offset, or fails, as `next_offset` does."""
+        end, indexes = self.base, self._indexes
         indexes.load(self.size)
-        self._checked = True
-        last_offset = self.base - 1
-        indexed, position = indexes.offsets.last()
-        for _, batch in self.headers(position):
-            if not last_offset < batch.base_offset <= batch.last_offset:
-                raise ErrorCode.CORRUPT_MESSAGE.error(f"{self.path} has {batch} after offset {last_offset}")
-            last_offset = batch.last_offset
+        for batch in self._tail():
+            end = batch.next_offset
             if batch.max_timestamp > indexes.max_timestamp:
-                indexes.max_timestamp, indexes.offset_of_max = batch.max_timestamp, last_offset
-        if last_offset < indexed:
-            raise ErrorCode.CORRUPT_MESSAGE.error(
-                f"{self.path} ends before offset {indexed}, which is indexed"
-            )
-        return last_offset + 1
+                indexes.max_timestamp, indexes.offset_of_max = batch.max_timestamp, batch.last_offset
+        self._checked = True
+        return end
 
     def truncate_to(self, offset: int) -> int:
         """Cut before the batch that holds `offset`; returns where the segment now ends."""
@@ -362,6 +358,23 @@ class Segment:
         if not position:
             self._first_timestamp = max_timestamp
             self.roll_at = max_timestamp + self._roll_ms if max_timestamp >= 0 else _LOOK_CLOSER
+
+    def _tail(self) -> Iterator[Batch]:
+        """The batches from the last indexed one on, each looked at whether it can be there."""
+        complaint = self._indexes.complaint(self.size)
+        if complaint is not None:
+            raise ErrorCode.CORRUPT_MESSAGE.error(f"{complaint} in {self.path}")
+        last_offset = self.base - 1
+        indexed, position = self._indexes.offsets.last()
+        for _, batch in self.headers(position):
+            if not last_offset < batch.base_offset <= batch.last_offset:
+                raise ErrorCode.CORRUPT_MESSAGE.error(f"{self.path} has {batch} after offset {last_offset}")
+            last_offset = batch.last_offset
+            yield batch
+        if last_offset < indexed:
+            raise ErrorCode.CORRUPT_MESSAGE.error(
+                f"{self.path} ends before offset {indexed}, which is indexed"
+            )
 
     def _slice(self, start: int, stop: int, next_offset: int) -> FileSlice:
         """A read, and a mark where its reader will go on."""

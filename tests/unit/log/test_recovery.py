@@ -168,6 +168,18 @@ def test_a_tail_that_was_cut_does_not_come_back_with_a_power_loss(disk, seed):
     assert offsets(reopen(disk, recovery_point=15))[-2:] == [(12, 13), (14, 14)]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_segments_given_up_do_not_come_back_with_a_power_loss(disk, seed):
+    flush(filled(disk))
+    damage(disk, log_name(6), 300)
+    disk.open(f"{FOLDER}/{log_name(6)}").sync()
+    assert reopen(disk, cleanup_policy=("compact",)).end == 8
+
+    disk.crash(random.Random(seed))
+
+    assert reopen(disk, cleanup_policy=("compact",)).end == 8
+
+
 def test_a_damaged_batch_ends_the_log_and_what_follows_is_given_up(disk):
     filled(disk)
     damage(disk, log_name(6), 300)

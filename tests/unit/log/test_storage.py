@@ -10,7 +10,7 @@ ORDERS = TopicPartition("orders", 3)
 
 
 def test_what_the_disk_refuses_names_the_partition_and_the_reason():
-    with pytest.raises(ProtocolError, match="orders-3: .*No space left") as caught, storage(ORDERS):
+    with pytest.raises(ProtocolError, match=r"orders-3: .*No space left") as caught, storage(ORDERS):
         raise OSError(28, "No space left on device")
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
 
