@@ -43,6 +43,7 @@ class LogAgainstAList(RuleBasedStateMachine):
         self.recovery_point = 0
         self.sequences: dict[int, int] = {}
         self.open_transactions: set[int] = set()
+        self.snapshots_lost = False  # and with them what was only in segments deleted since
         self.follower_disk = MemoryDisk()
 
     @initialize()
@@ -188,6 +189,8 @@ class LogAgainstAList(RuleBasedStateMachine):
     def die_and_start(self) -> None:
         self.log = self._open(clean=False)
         assert (self.log.start, self.log.end) == (self.start, self.end)
+        if self.snapshots_lost:
+            self._relearn()
 
     @rule(seed=st.integers(0, 1 << 32))
     def lose_power(self, seed: int) -> None:
@@ -209,7 +212,8 @@ class LogAgainstAList(RuleBasedStateMachine):
         if indexes:
             rng = random.Random(seed)
             path = f"{FOLDER}/{rng.choice(indexes)}"
-            if rng.random() < 0.5 or not path.endswith("index"):
+            self.snapshots_lost |= path.endswith(".snapshot")
+            if rng.random() < 0.5 or path.endswith(".snapshot"):
                 self.disk.remove(path)
             else:
                 size = len(self.disk.read_file(path))
@@ -330,4 +334,4 @@ def _fields(settings: LogSettings) -> dict[str, object]:
 
 
 TestLogAgainstAList = LogAgainstAList.TestCase
-TestLogAgainstAList.settings = hypothesis_settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLogAgainstAList.settings = hypothesis_settings(max_examples=80, stateful_step_count=80, deadline=None)

@@ -7,8 +7,8 @@ A write survives the death of the process at once, and that of the machine once 
 and, if the file is new, its directory too. What recovery trusts is the end of that.
 
 Not synced before the recovery point passes: the indexes of the active segment. A start after a crash
-scans the segment that holds the recovery point anyway and makes them anew, so a flush of the usual
-kind is one fsync, of one file.
+scans the segment that holds the last flushed record anyway and makes them anew, so a flush of the usual
+kind is one fsync, of one file. Once sealed they are written, and go with the next flush.
 
 The law: a flush vouches for what was there when it began. If the log was truncated meanwhile it
 vouches for nothing beyond the cut, whatever has been appended there since.
@@ -80,7 +80,11 @@ class Flushed:
             self._disk.sync_directory(self._directory.rpartition("/")[0])
             self._names_changed = False
         self._ceiling = NEVER
-        files = {path: file for path, file in self._loose.items() if self._disk.exists(path)}
+        files = {
+            path: file
+            for path, file in self._loose.items()
+            if file.path == path and self._disk.exists(path)  # neither given up nor removed meanwhile
+        }
         self._loose = {}
         for segment in segments.holding(self.end):
             held = [segment.file] if segment is segments.active else segment.files()

@@ -82,12 +82,10 @@ def load(
         Snapshots(disk, directory, (file.base for file in files if file.kind == layout.SNAPSHOT)),
     )
     epochs = _load_epochs(disk, directory, sizes, notices)
-    opening = _Opening(segments, epochs, settings, now, notices)
+    opening = _Opening(disk, directory, segments, epochs, settings, now, notices)
     end = opening.trust(sizes) if clean else None
     if end is None:
         end = opening.recover(recovery_point, sizes)
-    if opening.gave_up:
-        disk.sync_directory(directory)  # or else a power loss brings them back, behind a gap
     for segment in segments:
         segment.created = now  # what a listing of the disk does not tell
     start = max(log_start, segments[0].base)
@@ -142,17 +140,19 @@ class _Opening:
 
     def __init__(
         self,
+        disk: Disk,
+        directory: str,
         segments: Segments,
         epochs: LeaderEpochs,
         settings: LogSettings,
         now: Millis,
         notices: list[str],
     ) -> None:
+        self._disk, self._directory = disk, directory
         self._segments, self._epochs = segments, epochs
         self._settings, self._now, self._notices = settings, now, notices
         self.producers = Producers()
         self.trusted = False
-        self.gave_up = False
 
     def trust(self, sizes: dict[str, int]) -> int | None:
         """Open after a clean stop; returns the end, or None if it was not as clean as it is said to be."""
@@ -185,7 +185,10 @@ class _Opening:
             end, trouble = self._scan(segment)
             if trouble is not None:
                 self._notices.append(f"{segment.path} cut at byte {segment.size}, offset {end}: {trouble}")
+                # In this order: a start that is interrupted in between must find the damage again.
                 self._give_up(number + 1, f"it comes after the cut at {end}")
+                segment.cut(segment.size)
+                segment.file.sync()  # or else a power loss brings the tail back, before whatever follows
                 break
             if number + 1 < len(segments):
                 segment.seal()
@@ -214,10 +217,11 @@ class _Opening:
         gone = self._segments[number:]
         self._notices.extend(f"{segment.path} given up: {reason}" for segment in gone)
         self._segments.give_up(gone, Millis(self._now + self._settings.file_delete_delay_ms))
-        self.gave_up = self.gave_up or bool(gone)
+        if gone:
+            self._disk.sync_directory(self._directory)  # a power loss could bring them back, behind a gap
 
     def _scan(self, segment: Segment) -> tuple[int, str | None]:
-        """Count in all batches that hold, and cut the rest off; returns the end, and why there was a cut."""
+        """Count in all batches that hold; returns the end, and what is wrong with the one after them."""
         size, end = segment.size, segment.base
         trouble: str | None = None
         segment.forget_indexes()
@@ -232,9 +236,6 @@ class _Opening:
         except ProtocolError as error:
             self._refuse_old_format(segment, size)
             trouble = error.detail
-        if segment.size < size:
-            segment.cut(segment.size)
-            segment.file.sync()  # or else a power loss brings the tail back, before whatever comes after it
         return end, trouble
 
     def _trouble(self, segment: Segment, batch: Batch, end: int) -> str | None:

@@ -1,12 +1,13 @@
 """Going through the batches of a .log file: by headers, or whole.
 
     headers     many headers, payloads skipped: building indexes, replaying producers
+    tail        the few headers between the last index entry and the end
     batches     whole batches: recovery, compaction, lookup by time
     place_at    the offsets and size of one batch
     walk_to     the few headers between an index entry and an offset
     last_end    the few headers between an index entry and a byte limit
 
-The first two give Batches; the others are on the way of reads and look at 27 bytes a batch.
+The first three give Batches; the others are on the way of reads and look at 27 bytes a batch.
 
 The law: a file is only trusted as far as its batches are whole. Whatever else is found where a
 batch should begin is CORRUPT_MESSAGE, and message sets of the formats before Kafka 0.11 are
@@ -41,6 +42,19 @@ def headers(file: File, position: int, end: int) -> Iterator[tuple[int, Batch]]:
             yield position + at, batch
             at += batch.size
         position += at
+
+
+def tail(file: File, position: int, end: int, *, after: int, upto: int) -> Iterator[Batch]:
+    """The headers of the last batches: their offsets rise, from beyond `after` to `upto` at least."""
+    for at, batch in headers(file, position, end):
+        if not after < batch.base_offset <= batch.last_offset:
+            raise ErrorCode.CORRUPT_MESSAGE.error(
+                f"{batch} at byte {at} of {file.path} does not follow {after}"
+            )
+        after = batch.last_offset
+        yield batch
+    if after < upto:
+        raise ErrorCode.CORRUPT_MESSAGE.error(f"{file.path} ends with offset {after}, and {upto} is indexed")
 
 
 def batches(file: File, position: int, end: int) -> Iterator[Batch]:

@@ -107,9 +107,7 @@ class Segment:
         if not self._checked:
             complaint = self._indexes.complaint(self.size)
             if self.size and not len(self._indexes.times) and not self._rebuilt:
-                complaint = (
-                    "the time index does not say when the segment ends"  # as that of a sealed one does
-                )
+                complaint = "the time index does not say when the segment ends"
             if complaint is None:
                 self._indexes.load(self.size)
                 self._checked = True
@@ -242,20 +240,17 @@ class Segment:
 
     def lacks_index(self, sizes: Mapping[str, int]) -> bool:
         """Is an index missing that should be there, by the listing of its directory?"""
-        wanted = (
-            layout.file_name(self.base, kind, self._state) for kind in (layout.INDEX, layout.TIME_INDEX)
+        kinds = (layout.INDEX, layout.TIME_INDEX)
+        return self.size > 0 and any(
+            layout.file_name(self.base, kind, self._state) not in sizes for kind in kinds
         )
-        return self.size > 0 and not all(name in sizes for name in wanted)
 
     def next_offset(self) -> int:
         """Where its batches end; reads no more than the last index interval.
 
         CORRUPT_MESSAGE if the indexes do not fit the log or it does not end with a whole batch.
         """
-        end = self.base
-        for batch in self._tail():
-            end = batch.next_offset
-        return end
+        return max((batch.next_offset for batch in self._tail()), default=self.base)
 
     def load_tail(self) -> int:
         """Make ready for appending to it; returns the next offset, or fails, as `next_offset` does."""
@@ -360,21 +355,12 @@ class Segment:
             self.roll_at = max_timestamp + self._roll_ms if max_timestamp >= 0 else _LOOK_CLOSER
 
     def _tail(self) -> Iterator[Batch]:
-        """The batches from the last indexed one on, each looked at whether it can be there."""
+        """The batches from the last indexed one on."""
         complaint = self._indexes.complaint(self.size)
         if complaint is not None:
             raise ErrorCode.CORRUPT_MESSAGE.error(f"{complaint} in {self.path}")
-        last_offset = self.base - 1
         indexed, position = self._indexes.offsets.last()
-        for _, batch in self.headers(position):
-            if not last_offset < batch.base_offset <= batch.last_offset:
-                raise ErrorCode.CORRUPT_MESSAGE.error(f"{self.path} has {batch} after offset {last_offset}")
-            last_offset = batch.last_offset
-            yield batch
-        if last_offset < indexed:
-            raise ErrorCode.CORRUPT_MESSAGE.error(
-                f"{self.path} ends before offset {indexed}, which is indexed"
-            )
+        return scan.tail(self.file, position, self.size, after=self.base - 1, upto=indexed)
 
     def _slice(self, start: int, stop: int, next_offset: int) -> FileSlice:
         """A read, and a mark where its reader will go on."""

@@ -73,8 +73,12 @@ class Segments(Sequence[Segment]):
         """
         active = self.active
         active.seal()
-        segment = Segment.create(self._disk, self._directory, base, settings, now)
-        snapshot = self.snapshots.take(producers, base)
+        try:
+            segment = Segment.create(self._disk, self._directory, base, settings, now)
+            snapshot = self.snapshots.take(producers, base)
+        except OSError:
+            self._unmake(base)
+            raise
         self._settle([*self._segments, segment])
         if not active.size:
             self.give_up([active], now)
@@ -128,6 +132,11 @@ class Segments(Sequence[Segment]):
     def next_removal(self) -> Millis:
         """When there will be some."""
         return min((at for at, _ in self._removals), default=NEVER)
+
+    def _unmake(self, base: int) -> None:
+        """Remove what there is of a segment that could not be begun: an empty one, once others follow, is a gap."""
+        for kind in (*layout.SEGMENT_FILES, layout.SNAPSHOT):
+            self._disk.remove(f"{self._directory}/{layout.file_name(base, kind)}")
 
     def _settle(self, segments: Iterable[Segment]) -> None:
         self._segments = list(segments)

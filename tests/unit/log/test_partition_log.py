@@ -115,6 +115,24 @@ def test_a_disk_that_fills_up_during_a_roll_does_no_harm(room):
 # ── rolling ──────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.parametrize("room", range(0, 80, 2))
+def test_a_segment_that_could_not_be_begun_is_no_gap_in_the_log(room):
+    disk, segment_bytes = MemoryDisk(), 3 * SIZE + 100
+    log = filled(3, disk, segment_bytes=segment_bytes)
+    flush(log)
+    disk.fill_up(room)
+    with pytest.raises(ProtocolError, match="no space left"):
+        append(log, 2)
+    disk.free_up()
+    append(log, 1, value=b"")  # may still fit where the other did not
+    append(log, 2)
+    append(log, 2)
+
+    again = open_log(disk, segment_bytes=segment_bytes, recovery_point=6)
+
+    assert offsets(again) == [*ALL[:3], (6, 6), (7, 8), (9, 10)]
+
+
 def test_a_segment_rolls_by_size():
     assert filled().segments.bases == [0, 6, 12, 18]
 

@@ -320,3 +320,18 @@ def test_messages_of_an_older_format_are_refused_and_not_cut(disk):
         reopen(disk)
     assert refused.value.code is ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
     assert disk.read_file(f"{FOLDER}/{log_name(0)}").endswith(old)
+
+
+def test_a_segment_sealed_after_its_last_flush_is_scanned(disk):
+    log = reopen(disk)
+    for number in range(3):
+        append(log, 2, timestamp=1_405 + number)
+    flush(log)
+    append(log, 2)
+    assert log.segments.bases == [0, 6]
+    index = disk.open(f"{FOLDER}/00000000000000000000.timeindex")
+    data = bytearray(index.read(0, 99))
+    data[-6] = 0  # part of the last timestamp, which had not reached the disk
+    index.truncate(0)
+    index.append(data)
+    assert reopen(disk, recovery_point=6).offset_for_time(1_408, 8) == (5, 1_408, 0)

@@ -106,3 +106,12 @@ def test_the_first_batch_counts_if_asked_for_however_large():
     assert scan.last_end(file, 0, 10, first=True) == size
     assert scan.last_end(file, 0, 10, first=False) == 0
     assert scan.last_end(file, size, size, first=True) == 2 * size
+
+
+def test_the_tail_goes_on_from_what_came_before():
+    batches = batches_at(10, 20, 30)
+    file, size = file_of(*batches), len(batches[0])
+    assert [b.base_offset for b in scan.tail(file, size, file.size, after=19, upto=29)] == [20, 30]
+    assert corrupt(lambda: list(scan.tail(file, size, file.size, after=20, upto=29)))
+    assert corrupt(lambda: list(scan.tail(file, size, file.size, after=19, upto=40)))
+    assert list(scan.tail(file, file.size, file.size, after=39, upto=39)) == []

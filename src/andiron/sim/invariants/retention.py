@@ -28,6 +28,7 @@ class DeletionIsDue(Watcher):
         self._asked: dict[Key, int] = {}  # by DeleteRecords, at most
         self._settled: dict[Key, tuple[int, int]] = {}  # a start, and since when
         self._seen: dict[Key, None] = {}  # in this life of their node
+        self._bad_at: dict[int, int] = {}  # when a host's disk last refused things
         self._binding: dict[Key, int] = {}  # starts that the next life must know of
 
     def heard(self, host: Host, exchange: Exchange) -> None:
@@ -55,15 +56,19 @@ class DeletionIsDue(Watcher):
                         )
 
     def went_down(self, host: Host, end: End) -> None:
+        can_be_written = end is End.STOPPED and not host.disk.is_bad
         for key in [key for key in self._seen if key[0] == host.number]:
             start, since = self._settled.get(key, (0, 0))
+            since = max(since, self._bad_at.get(host.number, 0))
             # Twice the interval, and twice again for a clock that goes at half speed.
-            is_written = end is End.STOPPED or host.world.now - since >= 4 * self._checkpoint_ms
+            is_written = can_be_written or host.world.now - since >= 4 * self._checkpoint_ms
             self._binding[key] = start if is_written else 0
             del self._seen[key]
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
+        if host.disk.is_bad:
+            self._bad_at[host.number] = host.world.now
         for partition in host.node.broker.partitions:
             key, start = key_of(host, partition), partition.log.start
             mirror = self._mirrors.of(host, partition)
