@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import random
 import struct
 import zlib
@@ -9,7 +10,7 @@ import pytest
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.records.batch import Batch
 from andiron.records.control import end_marker
-from andiron.sim.disk import MemoryDisk, MemoryFile
+from andiron.sim.disk import Killed, MemoryDisk, MemoryFile
 from unit.log.logs import FOLDER, append, batch_of, flush, names, offsets, open_log
 
 SEGMENT = 500  # three of the batches below
@@ -176,6 +177,18 @@ def test_segments_given_up_do_not_come_back_with_a_power_loss(disk, seed):
     assert reopen(disk, cleanup_policy=("compact",)).end == 8
 
     disk.crash(random.Random(seed))
+
+    assert reopen(disk, cleanup_policy=("compact",)).end == 8
+
+
+@pytest.mark.parametrize("change", range(30))
+def test_a_recovery_that_is_interrupted_ends_the_log_where_it_would_have(disk, change):
+    flush(filled(disk))
+    damage(disk, log_name(6), 300)
+    disk.fuse = change
+    with contextlib.suppress(Killed):
+        reopen(disk, cleanup_policy=("compact",))
+    disk.fuse = None
 
     assert reopen(disk, cleanup_policy=("compact",)).end == 8
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from andiron.log import scan
 from andiron.log.layout import CLEANED, DELETED
 from andiron.log.segment import RELATIVE_OFFSET_MAX, Segment
 from andiron.log.settings import LogSettings
@@ -135,9 +136,9 @@ def test_memory_of_readers_is_bounded(disk):
 def test_the_tail_is_loaded_from_the_last_index_entry(disk, monkeypatch):
     segment, _ = sealed(disk)
     seen = []
-    headers = segment.headers
+    headers = scan.headers
     monkeypatch.setattr(
-        Segment, "headers", lambda self, position=0: seen.append(position) or headers(position)
+        scan, "headers", lambda file, position, end: seen.append(position) or headers(file, position, end)
     )
     assert segment.load_tail() == BASE + 40
     assert seen == [segment.indexes.offsets.last()[1]]
