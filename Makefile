@@ -27,7 +27,7 @@ format: $(VENV)/.dev  ## put the code into its format
 	$(BIN)/ruff check --fix-only src tests benchmarks
 
 sim: $(VENV)/.dev  ## play fresh seeds through the simulator
-	$(BIN)/python -m andiron.sim --seeds 2000
+	$(BIN)/python -m andiron.sim --seeds 500
 
 bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/compare.py
