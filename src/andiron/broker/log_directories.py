@@ -107,7 +107,16 @@ class LogDirectories:
             opened = self._open(directory, name, topic_id, settings, now)
         for notice in opened.notices:
             log.warning("%s", notice)
+        self._lower_recovery_point(directory, opened)
         return opened
+
+    def _lower_recovery_point(self, directory: LogDirectory, opened: PartitionLog) -> None:
+        """A damaged log may have been cut below it; what is appended there would be trusted though not synced."""
+        points = self._saved[directory.path][RECOVERY_POINTS]
+        if opened.flushed_end < points.get(opened.partition, 0):
+            points[opened.partition] = opened.flushed_end
+            self._stale[directory.path, RECOVERY_POINTS] = None
+            self._save_stale()
 
     def _open(
         self,

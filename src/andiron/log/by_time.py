@@ -45,15 +45,21 @@ def first_at_or_after(segments: Sequence[Segment], timestamp: int, start: int, u
 
 
 def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
-    """The first record with the largest timestamp of all, if it lies in [start, upto)."""
-    segment = max(segments, key=lambda each: each.indexes.max_timestamp)
-    timestamp = segment.indexes.max_timestamp
-    if timestamp < 0:
-        return None
-    for position, header in segment.headers(segment.position_of(segment.indexes.offset_of_max)):
-        found = _first_in(_whole(segment, position, header), timestamp, start)
-        return found if found is not None and found.offset < upto else None
-    return None
+    """The first record with the largest timestamp of all from `start` on, if it lies below `upto`."""
+    best: Found | None = None
+    for segment in sorted(segments, key=lambda each: each.indexes.max_timestamp, reverse=True):
+        top = segment.indexes.max_timestamp
+        if top < 0 or (best is not None and top <= best.timestamp):
+            break
+        # Where the largest lies before `start`, it is one of the others: they are looked through.
+        for position, header in segment.headers(
+            segment.position_of(max(segment.indexes.offset_of_max, start))
+        ):
+            if best is None or header.max_timestamp > best.timestamp:
+                best = _latest_in(_whole(segment, position, header), start, best)
+                if best is not None and best.timestamp == top:
+                    break
+    return best if best is not None and best.offset < upto else None
 
 
 def _whole(segment: Segment, position: int, header: Batch) -> Batch:
@@ -65,3 +71,11 @@ def _first_in(batch: Batch, timestamp: int, start: int) -> Found | None:
         if record.timestamp >= timestamp and record.offset >= start:
             return Found(Offset(record.offset), record.timestamp, LeaderEpoch(batch.leader_epoch))
     return None
+
+
+def _latest_in(batch: Batch, start: int, best: Found | None) -> Found | None:
+    """The first record of the batch with the largest timestamp, if that is later than the best so far."""
+    for record in records_of(batch):
+        if record.offset >= start and (best is None or record.timestamp > best.timestamp):
+            best = Found(Offset(record.offset), record.timestamp, LeaderEpoch(batch.leader_epoch))
+    return best

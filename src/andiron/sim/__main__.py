@@ -86,7 +86,7 @@ def _told(outcome: Outcome) -> str:
 def _keep(outcome: Outcome, path: Path) -> None:
     if path.parent.is_dir():
         with path.open("a") as kept:
-            kept.write(f"{outcome.seed}  {outcome.violation}\n")
+            kept.write(f"{outcome.seed}  # {outcome.violation}\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Whose the directories are, what lies in which, and what their checkpoints say."""
 
+import random
+
 import pytest
 
 from andiron.broker.log_directories import LogDirectories
@@ -292,3 +294,18 @@ def test_checkpoints_of_logs_without_a_folder_are_dropped_at_the_start(disk):
     disk.remove("/data/orders-0")
 
     assert open_log(opened(disk)).start == 0
+
+
+def test_a_log_that_was_cut_below_its_recovery_point_brings_it_down(disk):
+    directories = opened(disk)
+    held = open_log(directories)
+    write(held, 3)
+    for file in held.unflushed_files()[0]:
+        file.sync()
+    directories.save(RECOVERY_POINTS, {ORDERS: 3})
+    path = held.segments.active.path
+    disk.corrupt(random.Random(1), path, range(held.size - 5, held.size))
+
+    assert open_log(opened(disk)).end == 2
+
+    assert b"orders 0 2" in disk.read_file(f"/data/{RECOVERY_POINTS}")

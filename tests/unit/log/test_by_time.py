@@ -78,11 +78,17 @@ def test_the_latest_record_is_the_first_with_the_largest_time():
     assert log.offset_of_max_timestamp(18) == (3, 501, 1)
 
 
-def test_the_latest_record_is_none_beyond_upto_or_before_the_start():
+def test_the_latest_record_is_none_if_it_lies_beyond_upto():
     log = filled(100, 500, 50)
     assert log.offset_of_max_timestamp(3) is None
+
+
+def test_the_latest_record_is_one_of_those_that_are_not_deleted():
+    log = filled(100, 500, 50, 300, 300, 70, 80, 90, 95)
     log.advance_start(4)
-    assert log.offset_of_max_timestamp(6) is None
+    assert log.offset_of_max_timestamp(18) == (7, 301, 3)
+    log.advance_start(18)
+    assert log.offset_of_max_timestamp(18) is None
 
 
 def test_records_without_timestamps_have_no_place_in_time():

@@ -64,12 +64,12 @@ class LookupsAgree(Watcher):
             if by_time
             else (found.end_offset, _end_of(mirror, partition, wanted.leader_epoch))
         )
-        if expected is not None and told != expected and not _is_the_same(mirror, told, expected):
+        if told != expected and not _is_the_same(mirror, told, expected):
             what = wanted.timestamp if by_time else f"epoch {wanted.leader_epoch}"
             raise Violation(AGREE, f"{partition.name}: {what} is said to be at {told}, and is at {expected}")
 
 
-def _place_of(partition: Partition, mirror: Mirror, timestamp: int) -> int | None:
+def _place_of(partition: Partition, mirror: Mirror, timestamp: int) -> int:
     if timestamp == LATEST:
         return partition.watermark
     if timestamp == EARLIEST:
@@ -81,17 +81,14 @@ def _place_of(partition: Partition, mirror: Mirror, timestamp: int) -> int | Non
     ]
     if timestamp == MAX_TIMESTAMP:
         latest = max((time for time, _ in readable), default=-1)
-        outside = (record for offset, record in mirror.records.items() if _is_outside(partition, offset))
-        if any(record.timestamp > latest for record in outside):
-            return None  # the latest of all cannot be shown: as good as none, or another one
+        if any(
+            mirror.records[offset].timestamp > latest
+            for offset in mirror.live
+            if offset >= partition.watermark
+        ):
+            return -1  # the latest of all cannot be shown yet
         return min((offset for time, offset in readable if time == latest), default=-1)
     return min((offset for time, offset in readable if time >= timestamp), default=-1)
-
-
-def _is_outside(partition: Partition, offset: int) -> bool:
-    """Whether a record is in a file of the log, and still, or already, not to be seen."""
-    log = partition.log
-    return log.segments[0].base <= offset < log.start or offset >= partition.watermark
 
 
 def _end_of(mirror: Mirror, partition: Partition, epoch: int) -> int:
