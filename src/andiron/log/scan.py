@@ -94,6 +94,8 @@ def walk_to(file: File, offset: int, position: int, end: int) -> int:
     """
     unpack, need = _PLACE.unpack_from, _PLACE.size
     start = position
+    if start and start >= end:
+        raise _no_batch(file, start)
     while position < end:
         data = file.read(position, min(_WALK_BYTES, end - position))
         at, last = 0, len(data) - need

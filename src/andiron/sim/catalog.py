@@ -49,6 +49,7 @@ class Catalog:
     def __init__(self) -> None:
         self._possible: dict[str, list[State]] = {}
         self._changes: dict[str, int] = {}
+        self._under_way: dict[str, int] = {}
         self._ids: dict[tuple[str, int], bytes] = {}
 
     def possible(self, topic: str) -> list[State]:
@@ -64,11 +65,13 @@ class Catalog:
         """A change has been asked for."""
         before = self.possible(topic)
         self._changes[topic] = count = self._changes.get(topic, 0) + 1
+        self._under_way[topic] = self._under_way.get(topic, 0) + 1
         self._possible[topic] = _distinct([*before, *map(change, before)])
         return Asked(topic, change, before, count)
 
     def said(self, asked: Asked, code: ErrorCode) -> None:
         """The node has answered for a change."""
+        self._under_way[asked.topic] = max(self._under_way[asked.topic] - 1, 0)
         if self._changes[asked.topic] != asked.number:
             return  # another change came in between, and may have come before or after it
         if code is ErrorCode.NONE:
@@ -76,9 +79,16 @@ class Catalog:
         elif code.remedy is not None and not issubclass(code.remedy, Retriable):
             self._possible[asked.topic] = asked.before
 
+    def shown(self, topic: str, actual: State) -> None:
+        """This is in effect, so it is committed: there is no way back to what was before."""
+        possible = self.possible(topic)
+        if self._under_way.get(topic) == 1 and len(possible) == 2 and actual == possible[1]:
+            self._possible[topic] = [actual]
+
     def found(self, topic: str, actual: State) -> None:
-        """The node is as it is, and nothing is under way."""
+        """A new node has come up, and nothing is under way."""
         self._possible[topic] = [actual]
+        self._under_way[topic] = 0
 
     def id_of(self, topic: str, incarnation: int, id: bytes) -> bytes:
         """The id that an incarnation has; the first one seen with it, for ever."""

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from andiron.sim.disk import MemoryDisk
+from andiron.sim.disk import Killed, MemoryDisk
 
 
 @pytest.fixture
@@ -150,3 +150,60 @@ def test_corruption_turns_over_one_bit(disk):
     data = disk.read_file("/data/a")
     assert data[position].bit_count() == 1
     assert sum(map(int.bit_count, data)) == 1
+
+
+def test_damage_may_be_kept_within_bounds(disk):
+    disk.open("/data/a").append(bytes(100))
+
+    assert disk.corrupt(random.Random(3), "/data/a", range(7, 8)) == 7
+
+
+def test_a_flush_does_not_cover_what_came_after_it_began(disk):
+    file = disk.open("/data/a")
+    disk.sync_directory("/data")
+    file.append(b"kept")
+    begun = disk.begin_sync([file])
+    file.append(b"perhaps" * 100)
+    disk.end_sync(begun)
+
+    disk.crash(random.Random(5))
+
+    left = disk.read_file("/data/a")
+    assert left[:4] == b"kept" and len(left) < 704
+
+
+def test_with_a_fuse_the_process_dies_at_one_of_the_next_changes_and_stays_dead(disk):
+    file = disk.open("/data/a")
+    disk.fuse = 2
+    file.append(b"1")
+    file.read(0, 1)  # no change
+    file.append(b"2")
+    for change in (
+        lambda: file.append(b"3"),
+        lambda: file.truncate(0),
+        file.sync,
+        lambda: disk.open("/data/b"),
+        lambda: disk.write_file("/data/b", b""),
+        lambda: disk.rename("/data/a", "/data/b"),
+        lambda: disk.remove("/data/a"),
+        lambda: disk.make_directory("/data/d"),
+        lambda: disk.sync_directory("/data"),
+    ):
+        with pytest.raises(Killed):
+            change()
+
+    disk.fuse = None
+    assert disk.names("/data") == {"a": 2}
+
+
+def test_a_disk_that_cannot_sync_says_so_and_keeps_what_it_has(disk):
+    file = disk.open("/data/a")
+    file.append(b"x")
+    disk.fail_syncs()
+    assert disk.is_bad
+    for sync in (file.sync, lambda: disk.sync_directory("/data"), lambda: disk.write_file("/data/b", b"")):
+        with pytest.raises(OSError, match="cannot be written"):
+            sync()
+    disk.fail_syncs(False)
+    file.sync()
+    assert not disk.is_bad

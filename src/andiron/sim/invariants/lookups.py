@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from andiron.broker.partition import Partition
-from andiron.model.errors import ErrorCode
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Offset
 from andiron.records.batch import Batch
 from andiron.sim.host import Host
@@ -115,7 +115,10 @@ def _is_the_same(mirror: Mirror, told: int, expected: int) -> bool:
 
 
 def _check_read(partition: Partition, offset: int, expected: Batch) -> None:
-    slice = partition.log.read(Offset(offset), 1, partition.log.end)
+    try:
+        slice = partition.log.read(Offset(offset), 1, partition.log.end)
+    except ProtocolError as error:
+        raise Violation(AGREE, f"{partition.name}: {offset} leads to {error}") from error
     found = None if slice is None else Batch(slice.read())
     if found is None or found.base_offset != expected.base_offset:
         raise Violation(AGREE, f"{partition.name}: {offset} leads to {found}, and is in {expected}")

@@ -68,6 +68,7 @@ class MetadataIsKept(Watcher):
             actual, possible = self._state(image, topic), self._catalog.possible(topic)
             if actual not in possible:
                 raise Violation(KEPT, f"{topic} is {actual}, and may be {possible}")
+            self._catalog.shown(topic, actual)
 
     def _state(self, image: Image, topic: str) -> State:
         found = image.topics.get(topic)

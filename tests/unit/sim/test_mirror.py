@@ -1,0 +1,48 @@
+from andiron.sim.mirror import scan
+
+
+def test_a_mirror_follows_its_log_batch_by_batch(quiet):
+    quiet.create(internal_segment_bytes=300)
+    for number in range(6):
+        quiet.write(b"%d" % number, b"x" * 40)
+    mirror = quiet.mirror()
+    assert (mirror.start, mirror.end) == (0, 12)
+    assert [stored.base for stored in mirror.batches] == [0, 2, 4, 6, 8, 10]
+    assert [mirror.records[offset].value for offset in (0, 2)] == [b"0", b"1"]
+    assert len(quiet.partition().log.segments) > 1
+    assert [batch.base_offset for batch, _ in scan(quiet.host, quiet.partition())] == [0, 2, 4, 6, 8, 10]
+
+
+def test_what_is_promised_is_kept_but_not_from_damage_on(quiet):
+    quiet.create()
+    for _ in range(4):
+        quiet.write(b"x", b"y")
+    mirror = quiet.mirror()
+    mirror.keep(6)
+    assert mirror.kept == 6
+    mirror.damage(4, 6)
+    assert mirror.kept == 4
+    mirror.keep(8)
+    assert mirror.kept == 4
+    assert mirror.is_rotten(5) and not mirror.is_rotten(6)
+
+
+def test_a_cut_forgets_everything_behind_it(quiet):
+    quiet.create()
+    for _ in range(4):
+        quiet.write(b"x", b"y")
+    mirror = quiet.mirror()
+    mirror.cut(4)
+    assert (mirror.end, sorted(mirror.live), len(mirror.batches)) == (4, [0, 1, 2, 3], 2)
+    mirror.advance(3)
+    assert (mirror.start, list(mirror.live), mirror.first_live(0, 9)) == (3, [3], 3)
+    mirror.restart(9)
+    assert (mirror.end, mirror.first_live(0, 9)) == (9, None)
+
+
+def test_a_topic_made_again_has_another_mirror(quiet):
+    quiet.create()
+    first = quiet.mirror()
+    quiet.partition().topic_id = b"another id here!"
+    assert quiet.mirror() is not first
+    assert len(quiet.mirrors.on(quiet.host)) == 2

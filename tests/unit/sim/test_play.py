@@ -1,0 +1,40 @@
+import logging
+
+import pytest
+
+from andiron.sim import play as playing
+from andiron.sim.play import play
+from andiron.sim.watcher import Violation, Watcher
+
+
+@pytest.fixture(autouse=True)
+def silence():
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def test_a_seed_is_played_to_its_end():
+    outcome = play(5)
+    assert outcome.violation is None
+    assert outcome.simulated_ms > 10_000
+    assert outcome.boots > 1
+    assert outcome.lines > 100
+
+
+def test_the_same_seed_is_the_same_history():
+    lines = []
+    first = play(5, lines.append)
+    assert play(5) == first
+    assert len(lines) == first.lines
+    assert play(6).digest != first.digest
+
+
+def test_a_violation_is_an_outcome(monkeypatch):
+    class Grumpy(Watcher):
+        def came_up(self, host):
+            raise Violation("nothing ever starts", "it did")
+
+    monkeypatch.setattr(playing, "all_invariants", lambda *args: [Grumpy()])
+    outcome = play(5)
+    assert str(outcome.violation) == "nothing ever starts: it did"
