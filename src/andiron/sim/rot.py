@@ -1,11 +1,11 @@
 """Bits that turn over in files that were safely written, while the machine is off.
 
-    .log      payloads and checksums: fields outside the checksum (offset, length) are beyond what any
-              broker can notice. Nobody may be shown the damaged batch as a good one, and everything before
-              it must still be there. A recovery that meets it ends the log there, so the promises from
-              there on are off, and the mirror is told so.
-    .index    anywhere. It is a hint about the log, so nothing is excused by it: what is looked up must be
-              found all the same.
+.log      payloads and checksums: fields outside the checksum (offset, length) are beyond what any
+          broker can notice. Nobody may be shown the damaged batch as a good one, and everything before
+          it must still be there. A recovery that meets it ends the log there, so the promises from
+          there on are off, and the mirror is told so.
+.index    anywhere. It is a hint about the log, so nothing is excused by it: what is looked up must be
+          found all the same.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ class Rot:
                 host.world.note(host.name, "rots", f"{path} at {position}, offset {batch.base_offset}")
                 return
 
-    def _files(
-        self, host: Host, newest: dict[TopicPartition, Mirror], kind: str
-    ) -> list[tuple[str, Mirror]]:
+    def _files(self, host: Host, newest: dict[TopicPartition, Mirror], kind: str) -> list[tuple[str, Mirror]]:
         """The files of this kind of the partitions, in an order of their own each time."""
         found = []
         for directory in host.settings.log_dirs:

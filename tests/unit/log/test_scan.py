@@ -87,6 +87,12 @@ def test_a_walk_that_begins_beyond_its_goal_was_misled():
     assert corrupt(lambda: scan.walk_to(file, 5, 2 * len(batches[0]), file.size))
 
 
+def test_a_walk_that_begins_behind_the_file_was_misled_too():
+    file = file_of(batch_of(2), batch_of(3, base_offset=2))
+    with pytest.raises(ProtocolError, match="no batch at byte 5000"):
+        scan.walk_to(file, 3, 5_000, file.size)
+
+
 def test_place_tells_offsets_and_size():
     batches = batches_at(0, 10)
     assert scan.place_at(file_of(*batches), len(batches[0])) == (10, 19, len(batches[1]))

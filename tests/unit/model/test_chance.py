@@ -6,7 +6,11 @@ from andiron.model.chance import Chance
 def test_a_seed_gives_the_same_stream_every_time():
     one, other = Chance(7), Chance(7)
 
-    assert [one.token(16), one.below(100), one.token(8)] == [other.token(16), other.below(100), other.token(8)]
+    assert [one.token(16), one.below(100), one.token(8)] == [
+        other.token(16),
+        other.below(100),
+        other.token(8),
+    ]
 
 
 def test_other_seeds_and_later_draws_differ():
