@@ -234,7 +234,7 @@ class Segment:
 
     def position_for_time(self, timestamp: int, start: int) -> int:
         """Where to begin looking for the first batch that is as late as `timestamp`, at `start` or later."""
-        return self.indexes.offsets.lookup(max(self.indexes.times.lookup(timestamp), start))
+        return self.position_of(max(self.indexes.times.lookup(timestamp), start))
 
     # ── its indexes and its end ──────────────────────────────────────────────────────────────────────
 

@@ -90,9 +90,20 @@ class Catalog:
         self._possible[topic] = [actual]
         self._under_way[topic] = 0
 
-    def id_of(self, topic: str, incarnation: int, id: bytes) -> bytes:
-        """The id that an incarnation has; the first one seen with it, for ever."""
-        return self._ids.setdefault((topic, incarnation), id)
+    def name(self, topic: str, id: bytes) -> int | None:
+        """A new id has shown up: the incarnation that it belongs to from now on, None if there can be none.
+
+        Of several that were asked for, the first was made and the others found it there.
+        """
+        unnamed = [
+            state.incarnation
+            for state in self.possible(topic)
+            if state is not None and (topic, state.incarnation) not in self._ids
+        ]
+        if not unnamed:
+            return None
+        self._ids[topic, min(unnamed)] = id
+        return min(unnamed)
 
     def incarnation_of(self, topic: str, id: bytes) -> int | None:
         """Which incarnation is known by this id."""

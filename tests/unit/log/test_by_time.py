@@ -8,7 +8,7 @@ from unit.log.logs import append, open_log
 
 def filled(*timestamps, **settings):
     """A batch of two records for each timestamp, the second a millisecond later."""
-    log = open_log(segment_bytes=500, index_interval_bytes=100, **settings)
+    log = open_log(**{"segment_bytes": 500, "index_interval_bytes": 100, **settings})
     for epoch, timestamp in enumerate(timestamps):
         append(log, 2, epoch=epoch, timestamp=timestamp)
     return log
@@ -110,3 +110,15 @@ def test_it_is_the_same_after_a_restart():
     again = open_log(log._disk, clean=True, segment_bytes=500, index_interval_bytes=100)
     assert again.offset_of_max_timestamp(18) == (3, 501, 1)
     assert again.offset_for_time(200, 18) == (2, 500, 1)
+
+
+def test_an_index_that_leads_astray_is_not_followed():
+    log = filled(*RISING, *RISING, index_interval_bytes=0, segment_bytes=3_200)
+    log.close()
+    index = log._disk.open("data/orders-0/00000000000000000000.index")
+    entries = index.read(0, index.size)
+    index.truncate(0)
+    index.append(bytes(4) + entries[84:88] + entries[8:])  # says that offset 0 is where the eleventh entry is
+    again = open_log(log._disk, clean=True, segment_bytes=3_200)
+    for number, timestamp in enumerate(RISING):
+        assert again.offset_for_time(timestamp, 40).offset == 2 * number

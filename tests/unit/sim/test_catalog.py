@@ -64,8 +64,8 @@ def test_a_topic_made_again_is_another():
     catalog.said(catalog.heard(*deletion()), ErrorCode.NONE)
     catalog.said(catalog.heard(*creation(5)), ErrorCode.NONE)
     assert catalog.possible("t") == [SMALL._replace(incarnation=5)]
-    assert catalog.id_of("t", 5, b"new") == b"new"
-    assert catalog.id_of("t", 5, b"newer") == b"new"
+    assert catalog.name("t", b"new") == 5
+    assert catalog.name("t", b"newer") is None
     assert catalog.incarnation_of("t", b"new") == 5
     assert catalog.incarnation_of("t", b"old") is None
 

@@ -76,11 +76,9 @@ class MetadataIsKept(Watcher):
             return None
         incarnation = self._catalog.incarnation_of(topic, found.id)
         if incarnation is None:
-            # Of several that were asked for, the first made it and the others found it there.
-            known = [state.incarnation for state in self._catalog.possible(topic) if state]
-            incarnation = min(known, default=0)
-            if self._catalog.id_of(topic, incarnation, found.id) != found.id:
-                raise Violation(KEPT, f"{topic} has changed its id")
+            incarnation = self._catalog.name(topic, found.id)
+        if incarnation is None:
+            raise Violation(KEPT, f"{topic} has changed its id")
         configs = tuple(sorted(image.configs_of(TOPIC, topic).items()))
         return TopicState(incarnation, len(found.partitions), configs)
 
