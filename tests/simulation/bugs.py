@@ -13,12 +13,10 @@ from unittest.mock import patch
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Partition
-from andiron.log import cleaner, producers, recovery
+from andiron.log import producers, recovery
 from andiron.log.batch_filter import BatchFilter
 from andiron.log.checkpoints import LOG_STARTS
-from andiron.log.cleaner_plan import plan_cleaning
 from andiron.log.flushed import Flushed
-from andiron.log.offset_index import OffsetIndex
 from andiron.log.producers import Producers
 from andiron.log.segment import Segment
 from andiron.replication.leader import LeaderReplica
@@ -141,22 +139,3 @@ def the_log_start_is_not_written_down():
             save(self, checkpoint, offsets, unopened)
 
     return patch.object(LogDirectories, "save", forgetful)
-
-
-@bug
-def an_index_names_an_offset_too_low():
-    append = OffsetIndex.append
-    return patch.object(
-        OffsetIndex, "append", lambda self, last_offset, position: append(self, last_offset - 4, position)
-    )
-
-
-# ── bugs that were really there, until the simulator found them ──────────────────────
-
-
-@bug
-def compaction_trusts_what_is_not_on_the_disk():
-    def trusting(segments, settings, *, last_stable, end, **how):
-        return plan_cleaning(segments, settings, last_stable=end, end=end, **how)
-
-    return patch.object(cleaner, "plan_cleaning", trusting)
