@@ -1,0 +1,84 @@
+"""A group, whichever protocol its members speak, as seen by those who ask about it.
+
+Two classes fulfil this: a classic group, whose members agree among themselves who reads what (classic.py), and a
+consumer group, to which the broker assigns (consumer.py). Offsets belong to neither: they are kept by the name of
+the group, and a group may consist of nothing else.
+
+`World` is what all groups of a shard share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from andiron.groups.records import GroupRecord
+from andiron.groups.settings import GroupSettings
+from andiron.groups.timers import Timers
+from andiron.groups.topics import Topics
+from andiron.model.chance import Chance
+from andiron.model.ids import Millis
+
+CLASSIC, CONSUMER = "classic", "consumer"
+
+
+class Caller(NamedTuple):
+    """Who commits or fetches offsets: a member, or (with an empty id and a negative epoch) somebody else."""
+
+    member_id: str
+    instance_id: str | None
+    epoch: int  # of the generation, or the member's
+
+
+class Group(Protocol):
+    """What can be asked of a group."""
+
+    id: str
+    kind: str  # CLASSIC or CONSUMER
+    protocol_type: str  # "consumer", mostly; "" if it never had members
+
+    @property
+    def state(self) -> str:
+        """Kafka's word for it: Empty, PreparingRebalance, CompletingRebalance, Stable, Dead, Assigning, …"""
+
+    def check_commit(self, caller: Caller, *, transactional: bool, version: int) -> None:
+        """Raise the error that a commit of this caller deserves."""
+
+    def check_fetch(self, caller: Caller) -> None:
+        """Raise the error that asking for offsets deserves, where the caller says which member it is."""
+
+    def heard_from(self, member_id: str, now: Millis) -> None:
+        """A member has committed, which shows as much as a heartbeat that it is alive."""
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether members read this topic, as far as that is known."""
+
+    def offsets_idle_since(self, topic: str, committed_at: Millis) -> Millis | None:
+        """From when on the time runs after which an offset expires; None while it must not."""
+
+    def check_delete(self) -> None:
+        """Raise NON_EMPTY_GROUP while it has members."""
+
+    def tombstones(self) -> list[GroupRecord]:
+        """The records that remove all of it, its offsets apart."""
+
+
+class TimerKey(NamedTuple):
+    """What a deadline is for."""
+
+    purpose: str  # "session", "rebalance", "join", "sync", "expiry", …: the protocol's own words
+    group_id: str = ""
+    member_id: str = ""
+
+
+@dataclass(slots=True)
+class World:
+    """What the groups of one shard share."""
+
+    settings: GroupSettings
+    topics: Topics
+    chance: Chance
+    configs: Callable[[str], Mapping[str, str]]  # what was set for a group by its name
+    groups: dict[str, Group] = field(default_factory=dict)
+    timers: Timers[TimerKey] = field(default_factory=Timers)
