@@ -134,7 +134,7 @@ _TABLE = (
     Api(ApiKey.CREATE_TOPICS, "CreateTopics", (2, 7), 5),
     Api(ApiKey.DELETE_TOPICS, "DeleteTopics", (1, 6), 4),
     Api(ApiKey.DELETE_RECORDS, "DeleteRecords", (0, 2), 2),
-    Api(ApiKey.INIT_PRODUCER_ID, "InitProducerId", (0, 5), 2),
+    Api(ApiKey.INIT_PRODUCER_ID, "InitProducerId", (0, 6), 2),
     Api(ApiKey.OFFSET_FOR_LEADER_EPOCH, "OffsetForLeaderEpoch", (2, 4), 4),
     Api(ApiKey.ADD_PARTITIONS_TO_TXN, "AddPartitionsToTxn", (0, 5), 3),
     Api(ApiKey.ADD_OFFSETS_TO_TXN, "AddOffsetsToTxn", (0, 4), 3),
