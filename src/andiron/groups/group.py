@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from andiron.groups.records import GroupRecord
 from andiron.groups.settings import GroupSettings
@@ -21,6 +21,9 @@ from andiron.model.chance import Chance
 from andiron.model.ids import Millis
 
 CLASSIC, CONSUMER = "classic", "consumer"
+
+# Of a topic's id and a partition: raise if the caller may not commit it. The whole commit is refused then.
+CommitCheck: TypeAlias = Callable[[bytes, int], None]
 
 
 class Caller(NamedTuple):
@@ -42,8 +45,9 @@ class Group(Protocol):
     def state(self) -> str:
         """Kafka's word for it: Empty, PreparingRebalance, CompletingRebalance, Stable, Dead, Assigning, …"""
 
-    def check_commit(self, caller: Caller, *, transactional: bool, version: int) -> None:
-        """Raise the error that a commit of this caller deserves."""
+    def check_commit(self, caller: Caller, *, transactional: bool, version: int) -> CommitCheck | None:
+        """Raise the error that a commit of this caller deserves. Where that depends on the partitions (a member
+        that has not heard of its new epoch may still commit what it keeps), return what each is to be asked."""
 
     def check_fetch(self, caller: Caller) -> None:
         """Raise the error that asking for offsets deserves, where the caller says which member it is."""

@@ -11,7 +11,7 @@ they are passed over.
 An offset committed inside a transaction stands in a batch of that transaction. It counts when the marker of
 its producer comes, so what is replayed is the record with its producer, and later the TransactionEnded.
 
-Read next: shard.py, which replays these.
+Read next: offset_records.py, then shard.py, which replays these.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import struct as structs
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from andiron.groups.offset_records import OffsetCommitKey, OffsetCommitValue, decode_value, encode_value
 from andiron.model.errors import ErrorCode
 from andiron.wire.codec import decoder, encode_message
 from andiron.wire.primitives import MalformedMessage
@@ -27,26 +28,6 @@ from andiron.wire.schema import array, data, i8, i32, i64, message, nested, stri
 
 _INT16 = structs.Struct(">h")
 NO_PRODUCER = -1
-
-# ── committed offsets ────────────────────────────────────────────────────────────────
-
-
-@message(api_key=1, versions=(0, 0))
-class OffsetCommitKey:
-    group: str = string()
-    topic: str = string()
-    partition: int = i32()
-
-
-@message(api_key=1, versions=(0, 4), flexible=4)
-class OffsetCommitValue:
-    offset: int = i64()
-    leader_epoch: int = i32(since=3, default=-1)
-    metadata: str = string()
-    commit_timestamp: int = i64()
-    expire_timestamp: int = i64(since=1, until=1, default=-1)
-    topic_id: bytes = uuid(since=4, tag=0)
-
 
 # ── groups of the classic protocol ───────────────────────────────────────────────────
 
@@ -246,9 +227,11 @@ class _Kind(NamedTuple):
     newest: int = 0
 
 
+OFFSET_COMMIT = 1  # the one kind whose value has a codec of its own
+
 KINDS: Mapping[int, _Kind] = {
-    0: _Kind(OffsetCommitKey, OffsetCommitValue, 0, 4),
-    1: _Kind(OffsetCommitKey, OffsetCommitValue, 3, 4),
+    0: _Kind(OffsetCommitKey, OffsetCommitValue),
+    OFFSET_COMMIT: _Kind(OffsetCommitKey, OffsetCommitValue, 4, 4),
     2: _Kind(GroupMetadataKey, GroupMetadataValue, 3, 4),
     3: _Kind(ConsumerGroupMetadataKey, ConsumerGroupMetadataValue),
     4: _Kind(ConsumerGroupPartitionMetadataKey, ConsumerGroupPartitionMetadataValue),
@@ -267,6 +250,8 @@ def encode_record(record: GroupRecord) -> tuple[bytes, bytes | None]:
     key = _INT16.pack(number) + encode_message(record.key, 0)
     if record.value is None:
         return key, None
+    if number == OFFSET_COMMIT:
+        return key, encode_value(record.value)
     version = KINDS[number].version
     return key, _INT16.pack(version) + encode_message(record.value, version)
 
@@ -283,14 +268,17 @@ def decode_record(
 
 
 def _decode(key: bytes, value: bytes | None, producer_id: int) -> GroupRecord | None:
-    kind = KINDS.get(_INT16.unpack_from(key)[0])
+    (number,) = _INT16.unpack_from(key)
+    kind = KINDS.get(number)
     if kind is None:
         return None
-    subject, _ = decoder(kind.key, 0)(key, _INT16.size, len(key))
+    subject: Any = decoder(kind.key, 0)(key, _INT16.size, len(key))[0]
     if value is None:
         return GroupRecord(subject, None, producer_id)
+    if number == OFFSET_COMMIT:
+        return GroupRecord(subject, decode_value(value), producer_id)
     (version,) = _INT16.unpack_from(value)
     if not 0 <= version <= kind.newest:
         raise MalformedMessage(f"{kind.value.__name__} has no version {version}")
-    state, _ = decoder(kind.value, version)(value, _INT16.size, len(value))
+    state: Any = decoder(kind.value, version)(value, _INT16.size, len(value))[0]
     return GroupRecord(subject, state, producer_id)

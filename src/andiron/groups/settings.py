@@ -148,4 +148,5 @@ class GroupSettings:
         10 * MINUTE,
         "How often a subscription by pattern is looked up again although the topics seem the same.",
         least=10 * SECOND,
+        internal=True,
     )

@@ -212,9 +212,10 @@ def setting(
     choices: tuple[str, ...] = (),
     check: Callable[[Any], str | None] | None = None,
     reload: Reload = "restart",
+    internal: bool = False,
 ) -> Any:
     """Declare a setting of a broker, as a field of a dataclass."""
-    row = Row(name, type, default, doc, least, most, choices, check, reload)
+    row = Row(name, type, default, doc, least, most, choices, check, reload, internal)
     return dataclasses.field(default=default, metadata={"row": row})
 
 

@@ -1,0 +1,37 @@
+"""ListGroups: the groups of a shard, in a word each.
+
+A group of offsets alone is one too: it is listed as a classic group that is empty and has no protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from andiron.groups.group import CLASSIC, World
+from andiron.groups.offsets import Offsets
+from andiron.groups.records import GroupRecord
+from andiron.model.machine import Asked, Decision
+from andiron.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+
+EMPTY = "Empty"
+
+
+def list_groups(asked: Asked, world: World, offsets: Offsets) -> Decision[GroupRecord]:
+    """The groups in one of the wanted states and of one of the wanted types; no filter lets all through."""
+    request: ListGroupsRequest = asked.body
+    states = {state.strip().lower() for state in request.states_filter}
+    types = {type.lower() for type in request.types_filter}
+    groups = [
+        group
+        for group in _all(world, offsets)
+        if (not states or group.group_state.lower() in states) and (not types or group.group_type in types)
+    ]
+    return Decision(ListGroupsResponse(groups=groups))
+
+
+def _all(world: World, offsets: Offsets) -> Iterator[ListedGroup]:
+    for group in world.groups.values():
+        yield ListedGroup(group.id, group.protocol_type, group.state, group.kind)
+    for group_id in offsets:
+        if group_id not in world.groups:
+            yield ListedGroup(group_id, "", EMPTY, CLASSIC)

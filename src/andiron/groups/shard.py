@@ -1,0 +1,160 @@
+"""The groups of one partition of `__consumer_offsets`: routes a request to the part that decides it.
+
+    JoinGroup, SyncGroup, Heartbeat, LeaveGroup ──▶ classic.py, or the classic side of consumer.py
+    ConsumerGroupHeartbeat ───────────────────────▶ consumer.py
+    OffsetCommit, TxnOffsetCommit ────────────────▶ commits.py         OffsetFetch ──▶ offset_fetches.py
+    OffsetDelete, DeleteGroups ───────────────────▶ deletions.py       ListGroups ───▶ listing.py
+    time ─────────────────────────────────────────▶ the part whose deadline has come; expiry.py for offsets
+
+A group has one protocol at a time, and the classes of both are in one table (`World.groups`). Its offsets do not
+care: they are kept by its name (offsets.py), stay when it changes protocol, and may be all there is of it.
+
+Records are replayed by the part whose they are. Those of types that are not served never come here.
+
+Read next: classic.py, consumer.py, offsets.py; broker/group_coordinator.py, which runs this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from andiron.groups import commits, deletions, listing, offset_fetches
+from andiron.groups.classic import ClassicProtocol
+from andiron.groups.consumer import ConsumerProtocol
+from andiron.groups.expiry import Expiry
+from andiron.groups.group import CONSUMER, World
+from andiron.groups.offset_records import OffsetCommitKey
+from andiron.groups.offsets import Offsets
+from andiron.groups.records import GroupMetadataKey, GroupRecord, Replayed, TransactionEnded
+from andiron.groups.settings import GroupSettings
+from andiron.groups.topics import Topics
+from andiron.model.chance import Chance
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import Millis, Offset
+from andiron.model.machine import Asked, Decision, Loaded, TimePassed
+from andiron.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from andiron.wire.messages.delete_groups import DeleteGroupsRequest
+from andiron.wire.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
+from andiron.wire.messages.heartbeat import HeartbeatRequest
+from andiron.wire.messages.join_group import JoinGroupRequest
+from andiron.wire.messages.leave_group import LeaveGroupRequest
+from andiron.wire.messages.list_groups import ListGroupsRequest
+from andiron.wire.messages.offset_commit import OffsetCommitRequest
+from andiron.wire.messages.offset_delete import OffsetDeleteRequest
+from andiron.wire.messages.offset_fetch import OffsetFetchRequest
+from andiron.wire.messages.sync_group import SyncGroupRequest
+from andiron.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+
+Decider = Callable[[Asked, Millis], Decision[GroupRecord]]
+
+
+class TopicsDeleted(NamedTuple):
+    """These topics are gone, and the view of the topics no longer has them. Answered with None."""
+
+    names: list[str]
+
+
+class GroupShard:
+    """The deciding machine whose state is one partition of the offsets topic."""
+
+    def __init__(
+        self, settings: GroupSettings, topics: Topics, chance: Chance,
+        configs: Callable[[str], Mapping[str, str]],
+    ) -> None:  # fmt: skip
+        self._world = World(settings, topics, chance, configs)
+        self._offsets = Offsets()
+        self._classic, self._consumer = ClassicProtocol(self._world), ConsumerProtocol(self._world)
+        self._expiry = Expiry(self._world, self._offsets)
+        self._deciders = self._routes()
+
+    def decide(self, request: Any, now: Millis) -> Decision[GroupRecord]:
+        """What should follow from a request."""
+        if isinstance(request, Asked):
+            decider = self._deciders.get(type(request.body))
+            if decider is None:
+                raise ErrorCode.INVALID_REQUEST.error(f"{type(request.body).__name__} is not for a group")
+            return decider(request, now)
+        if isinstance(request, TimePassed):
+            return self._time_passed(now)
+        if isinstance(request, TopicsDeleted):
+            return self._expiry.topics_deleted(request.names, now)
+        assert isinstance(request, Loaded)
+        return self._loaded(now)
+
+    def replay(self, record: Replayed, offset: Offset) -> None:
+        """Take in a record that stands in the log at `offset`."""
+        if isinstance(record, TransactionEnded):
+            self._offsets.transaction_ended(record)
+            return
+        kind = type(record.key)
+        if kind is OffsetCommitKey:
+            self._offsets.replay(record, offset)
+        elif kind is GroupMetadataKey:
+            self._classic.replay(record)
+        else:
+            self._consumer.replay(record)
+
+    def next_deadline(self) -> Millis:
+        """When somebody's time is over."""
+        return self._world.timers.next_deadline()
+
+    # ── routes ───────────────────────────────────────────────────────────────────────
+
+    def _routes(self) -> dict[type, Decider]:
+        world, offsets, classic, consumer = self._world, self._offsets, self._classic, self._consumer
+        return {
+            JoinGroupRequest: self._either(classic.join, consumer.join),
+            SyncGroupRequest: self._either(classic.sync, consumer.sync),
+            HeartbeatRequest: self._either(classic.heartbeat, consumer.classic_heartbeat),
+            LeaveGroupRequest: self._either(classic.leave, consumer.leave),
+            ConsumerGroupHeartbeatRequest: consumer.heartbeat,
+            ConsumerGroupDescribeRequest: self._describe_consumer_group,
+            OffsetCommitRequest: lambda asked, now: commits.commit(asked, world, offsets, now),
+            TxnOffsetCommitRequest: lambda asked, now: commits.commit_in_transaction(
+                asked, world, offsets, now
+            ),
+            OffsetFetchRequest: lambda asked, now: offset_fetches.fetch(asked, world, offsets),
+            OffsetDeleteRequest: lambda asked, now: deletions.delete_offsets(asked, world, offsets),
+            DeleteGroupsRequest: lambda asked, now: deletions.delete_group(asked, world, offsets),
+            ListGroupsRequest: lambda asked, now: listing.list_groups(asked, world, offsets),
+            DescribeGroupsRequest: self._describe_group,
+        }
+
+    def _either(self, classic: Decider, consumer: Decider) -> Decider:
+        """Whoever speaks the classic protocol may be a member of a group that no longer does."""
+
+        def decide(asked: Asked, now: Millis) -> Decision[GroupRecord]:
+            group = self._world.groups.get(asked.body.group_id)
+            decider = consumer if group is not None and group.kind == CONSUMER else classic
+            return decider(asked, now)
+
+        return decide
+
+    def _describe_group(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+        (group_id,) = asked.body.groups
+        if group_id not in self._world.groups and group_id in self._offsets:
+            return Decision(DescribedGroup(group_id=group_id, group_state=listing.EMPTY))
+        return Decision(self._classic.describe(group_id, asked.version))
+
+    def _describe_consumer_group(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+        (group_id,) = asked.body.group_ids
+        return Decision(self._consumer.describe(group_id))
+
+    # ── time ─────────────────────────────────────────────────────────────────────────
+
+    def _loaded(self, now: Millis) -> Decision[GroupRecord]:
+        self._classic.loaded(now)
+        self._consumer.loaded(now)
+        self._expiry.begin(now)
+        return Decision(None)
+
+    def _time_passed(self, now: Millis) -> Decision[GroupRecord]:
+        timer = self._world.timers.take(now)
+        if timer is None:
+            return Decision(None)
+        part, _, _ = timer.purpose.partition("-")
+        if part == "offsets":
+            return self._expiry.due(timer, now)
+        return self._consumer.expired(timer, now) if part == CONSUMER else self._classic.expired(timer, now)
