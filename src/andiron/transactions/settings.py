@@ -70,12 +70,6 @@ class TransactionSettings:
         "How often transactional ids are looked through for those to be forgotten.",
         least=1,
     )
-    transaction_partition_verification_enable: bool = setting(
-        "transaction.partition.verification.enable",
-        BOOLEAN,
-        True,
-        "Whether a partition asks the coordinator before it takes the first batch of a transaction.",
-    )
     transaction_two_phase_commit_enable: bool = setting(
         "transaction.two.phase.commit.enable",
         BOOLEAN,
