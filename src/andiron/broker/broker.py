@@ -3,6 +3,8 @@
     handlers ──▶ Broker ──┬─ metadata      the cluster's state and the log it is replayed from
                           ├─ partitions    the logs hosted here
                           ├─ sessions      incremental fetches
+                          ├─ groups        consumer groups and their offsets
+                          ├─ transactions  transactional ids, and the markers they owe
                           ├─ waiting       requests that cannot be answered yet
                           ├─ flushing      fsyncs wanted and under way
                           └─ housekeeping  retention, compaction, checkpoints: what time brings
@@ -15,21 +17,24 @@ made, reconfigured and removed as the metadata log says, and nothing else says s
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar
 
 from andiron.broker.fetch_sessions import FetchSessions
 from andiron.broker.flushing import Flushing
+from andiron.broker.group_coordinator import GroupCoordinator
 from andiron.broker.housekeeping import Housekeeping
+from andiron.broker.internal_topics import internal_topic
 from andiron.broker.log_directories import LogDirectories
+from andiron.broker.marker_writer import MarkerWriter
 from andiron.broker.metadata import Metadata
 from andiron.broker.node_settings import NodeSettings, broker_settings
 from andiron.broker.partition import Partition, Written
 from andiron.broker.partitions import Partitions
 from andiron.broker.producer_ids import ProducerIds
 from andiron.broker.settings import BrokerSettings
-from andiron.broker.waiting import Wait, WaitingRoom
+from andiron.broker.transaction_coordinator import TransactionCoordinator
+from andiron.broker.waiting import NOBODY, Wait, WaitingRoom
 from andiron.controller.image import BROKER, Image
 from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.log.disk import Disk
@@ -38,6 +43,8 @@ from andiron.model.effects import Effect, Finished, Flushed, Reconfigure
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId
 from andiron.model.layers import Layers
+from andiron.transactions.requests import EndTransaction, InitProducer
+from andiron.wire.messages.create_topics import CreateTopicsRequest
 
 log = logging.getLogger(__name__)
 
@@ -56,17 +63,23 @@ class Broker:
         chance = Chance(seed)
         self.directories = LogDirectories(disk, chance)
         self.partitions = Partitions(settings, self.directories)
-        self.metadata = Metadata(settings, disk, chance)
+        self.metadata = Metadata(settings, disk, chance, self.appended)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.flushing = Flushing()
         self.housekeeping = Housekeeping(
             self.live_settings, disk, self.directories, self.partitions, self.flushing
         )
+        self.groups = GroupCoordinator(settings.groups, self.metadata, chance, self.appended, self.touch)
+        self.markers = MarkerWriter(self.partition_by_name, self.groups, self.appended)
+        self.transactions = TransactionCoordinator(
+            settings.transactions, self.metadata, self.appended, self.touch, self.markers.write, self.later
+        )
+        self._live: BrokerSettings | None = None  # until they change
         self._producer_ids = ProducerIds()
         self.waiting = WaitingRoom()
         self.changed = False  # in this step, in a way that its end must look at
         self._settled = False  # the partitions are those of the metadata, and nothing else lies about
-        self._touched: dict[Partition, None] = {}
+        self._touched: dict[Hashable, None] = {}
         self._effects: list[Effect] = []
 
     # ── life ─────────────────────────────────────────────────────────────────────────
@@ -130,8 +143,11 @@ class Broker:
 
     def live_settings(self) -> BrokerSettings:
         """This broker's settings, with what was set while it ran."""
-        image, me = self.image, str(self.settings.node_id)
-        return broker_settings(image.configs_of(BROKER, me), image.configs_of(BROKER, ""), self.settings)
+        if self._live is None:
+            image, me = self.image, str(self.settings.node_id)
+            everywhere, here = image.configs_of(BROKER, ""), image.configs_of(BROKER, me)
+            self._live = broker_settings(here, everywhere, self.settings)
+        return self._live
 
     # ── changing ─────────────────────────────────────────────────────────────────────
 
@@ -149,11 +165,9 @@ class Broker:
         """Let the controller decide; the Wait gives its response once that is committed and in effect.
         What keeps it from being so is raised when the response is asked for: see Wait.or_else."""
         try:
-            wait = self.metadata.shard.run(request, now, timeout_ms)
+            return self.metadata.shard.run(request, now, timeout_ms)
         except ProtocolError as error:
-            return Wait.over(partial(_fail, error))
-        self._want_flush(self.metadata.partition)
-        return wait
+            return Wait.failed(error)
 
     def next_producer_id(self, now: Millis, respond: Callable[[int], T]) -> T | Wait:
         """What `respond` makes of an id that no producer had before."""
@@ -165,11 +179,41 @@ class Broker:
             lambda block: respond(self._producer_ids.take_from(block.start, block.count))
         )
 
-    def touch(self, partition: Partition) -> None:
-        """Something happened to this partition: whoever waits for it looks again at the end of the step."""
-        if self.waiting.watched(partition):
-            self._touched[partition] = None
+    def in_transactions(self, request: InitProducer | EndTransaction, now: Millis) -> Wait:
+        """Let the coordinator of a transactional id decide what may need a producer id that nobody had."""
+        id = request.transactional_id
+        if not self.transactions.machine_of(id).needs_fresh_id(request):
+            return self.transactions.run(id, request, now)
+        return self.next_producer_id(
+            now, lambda fresh: self.transactions.run(id, request._replace(fresh_id=fresh), now)
+        )
+
+    def touch(self, key: Hashable) -> None:
+        """Something happened to this partition (shard, promise): whoever waits for it looks again at the end of
+        the step."""
+        if self.waiting.watched(key):
+            self._touched[key] = None
             self.changed = True
+
+    def later(self, wait: Wait, then: Callable[[Any], None]) -> None:
+        """Go on with `then` once a wait of this node's own is over. If it comes to nothing, that is logged."""
+
+        def answer(respond: Callable[[], Any]) -> list[Effect]:
+            try:
+                response = respond()
+            except ProtocolError as error:
+                log.warning("left undone: %s", error)
+                return []
+            if isinstance(response, Wait):
+                return self.waiting.admit(response, NOBODY, answer)
+            then(response)
+            return []
+
+        self.waiting.admit(wait, NOBODY, answer)
+
+    def create_internal(self, topic: str, now: Millis) -> Wait:
+        """Make a topic that a coordinator needs; whether that worked is seen by its being there."""
+        return self.decide(CreateTopicsRequest([internal_topic(topic, self.settings)]), now)
 
     def flushed(self, event: Flushed) -> None:
         self.touch(self.flushing.done(event))
@@ -183,6 +227,8 @@ class Broker:
     def tick(self, now: Millis) -> None:
         """Do what time has brought."""
         self._effects += self.housekeeping.run(now)
+        self.groups.shards.tick(now)
+        self.transactions.tick(now)
         self.changed = True
 
     def _want_flush(self, partition: Partition) -> None:
@@ -190,15 +236,21 @@ class Broker:
         self.changed = True
 
     def next_deadline(self) -> Millis:
-        return self.housekeeping.next_deadline()
+        return min(
+            self.housekeeping.next_deadline(),
+            self.groups.shards.next_deadline(),
+            self.transactions.next_deadline(),
+        )
 
     # ── the end of a step ────────────────────────────────────────────────────────────
 
-    def take_touched(self, now: Millis) -> list[Partition]:
-        """The partitions to be shown to those who wait, committed metadata having taken effect."""
+    def take_touched(self, now: Millis) -> list[Hashable]:
+        """What is to be shown to those who wait, committed metadata having taken effect."""
         self.changed = False
         if self.metadata.has_news():
             self._follow_metadata(now)
+        if self.transactions.owes_markers:
+            self.transactions.send_markers(now)
         touched = list(self._touched)
         self._touched.clear()
         return touched
@@ -216,20 +268,30 @@ class Broker:
         delta = self.metadata.apply()
         for partition in self.partitions.apply(delta, self.image, now):
             self.touch(partition)
+            self._tell_coordinators(partition, now)
             if partition.retired:
                 self.flushing.forget(partition)
                 self.housekeeping.forget(partition)
             elif partition.needs_flush:
                 self._want_flush(partition)
+        if delta.partitions or delta.removed_topics:
+            self.groups.topics_changed([topic.name for topic in delta.removed_topics], now)
         if self.metadata.ready and not self._settled:
             self._settled = True
             self.partitions.set_aside_strays()
             self.housekeeping.start(now)  # not before: a checkpoint without the partitions would forget them
         self.housekeeping.gave_up_folders()
         if any(kind == BROKER for kind, _ in delta.configs):
+            self._live = None
             self._effects.append(Reconfigure(self.live_settings()))
             self.changed = True
         self.touch(self.metadata.partition)
+
+    def _tell_coordinators(self, partition: Partition, now: Millis) -> None:
+        """A partition is here, has changed or is gone: it may be one that a coordinator lives in."""
+        for coordinator in (self.groups.shards, self.transactions.shards):
+            if partition.name.topic == coordinator.topic:
+                coordinator.follow(partition, now)
 
 
 def _closed(partition: Partition) -> bool:
@@ -240,7 +302,3 @@ def _closed(partition: Partition) -> bool:
         log.error("%s cannot be brought to the disk: %s", partition.name, error.detail)
         return False
     return partition.failure is None
-
-
-def _fail(error: ProtocolError) -> None:
-    raise error

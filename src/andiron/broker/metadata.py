@@ -17,9 +17,11 @@ is everything before it, and the node is ready.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
-from andiron.broker.shards import Shard, data_records
+from andiron.broker.shards import READ_BYTES, Shard, Wrote, batches_between, data_records
 from andiron.controller.brokers import RegisterBroker
 from andiron.controller.controller import BeginCluster, Controller
 from andiron.controller.features import SUPPORTED
@@ -34,6 +36,7 @@ from andiron.model.settings import MAX_LONG
 from andiron.quorum.quorum import Quorum, Started
 from andiron.quorum.records import encode_control
 from andiron.quorum.voters import Voters
+from andiron.records.batch import Batch
 from andiron.records.control import control_batch
 from andiron.replication.commit_rule import majority_watermark
 
@@ -47,10 +50,10 @@ class Metadata:
     """The metadata log of one node, the controller on it, and the image of what is committed."""
 
     partition: Partition
-    shard: Shard[MetadataRecord]
+    shard: Shard[Controller]
 
-    def __init__(self, settings: NodeSettings, disk: Disk, chance: Chance) -> None:
-        self._settings, self._disk, self._chance = settings, disk, chance
+    def __init__(self, settings: NodeSettings, disk: Disk, chance: Chance, wrote: Wrote) -> None:
+        self._settings, self._disk, self._chance, self._wrote = settings, disk, chance, wrote
         self._me = NodeId(settings.node_id)
         self._ready_at = Offset(0)
         self.image = Image()
@@ -64,10 +67,12 @@ class Metadata:
         log = PartitionLog.open(self._disk, directory, NAME, TOPIC_ID, SETTINGS, now=now)
         self.partition = Partition(NAME, TOPIC_ID, log)
         self._quorum = Quorum(self._me, Voters(self._settings.voters), self._disk, directory)
-        self.shard = Shard(self.partition, self._controller(), encode_record)
+        self.shard = Shard(self.partition, self._controller(), _encode, self._wrote)
         for led in self._quorum.step(Started(LeaderEpoch(max(0, log.epochs.latest))), now):
             self._lead(led.epoch, control_batch([encode_control(led.first_record)], timestamp=now), now)
-        self.shard.load(decode_record)
+        position = log.start
+        while position < log.end:
+            position = self.shard.load(_records, position, READ_BYTES)
         self.shard.run(BeginCluster(), now)
         self.shard.run(self._registration(log_dirs, clean), now)
         self._ready_at = log.end
@@ -97,8 +102,10 @@ class Metadata:
     def apply(self) -> Delta:
         """Bring the image up to the watermark; returns what that changed."""
         watermark = self.partition.watermark
-        for record in data_records(self.partition, self.applied, watermark):
-            self.image.replay(decode_record(record.value or b""), Offset(record.offset))
+        for batch in batches_between(self.partition, self.applied, watermark):
+            for offset, record in _records(batch):
+                if offset >= self.applied:
+                    self.image.replay(record, Offset(offset))
         self.applied = watermark
         return self.image.take_delta()
 
@@ -126,3 +133,13 @@ class Metadata:
             fenced=False,
             clean=clean,
         )
+
+
+def _encode(record: MetadataRecord) -> tuple[None, bytes]:
+    """Records of the metadata log have no key: all of them count, not the latest of each."""
+    return None, encode_record(record)
+
+
+def _records(batch: Batch) -> Iterator[tuple[int, MetadataRecord]]:
+    for record in data_records(batch):
+        yield record.offset, decode_record(record.value or b"")

@@ -53,6 +53,8 @@ from andiron.wire.primitives import MalformedMessage
 
 log = logging.getLogger(__name__)
 
+_NOWHERE = ("", "")
+
 
 class Node:
     """One node: a broker and a controller behind `step`."""
@@ -64,7 +66,7 @@ class Node:
         self.failures = 0  # bugs that showed themselves where nobody was there to be told
         self._routes: dict[int, Route] = {}
         self._shortcuts: dict[int, Shortcut] = {}  # of the connections that produce
-        self._listeners: dict[int, str] = {}
+        self._callers: dict[int, tuple[str, str]] = {}  # listener and host of each connection
         self._steps: dict[type, Callable[[Any, Millis], list[Effect]]] = {
             Received: self._received,
             Connected: self._connected,
@@ -102,11 +104,11 @@ class Node:
     # ── events ───────────────────────────────────────────────────────────────────────
 
     def _connected(self, event: Connected, now: Millis) -> list[Effect]:
-        self._listeners[event.conn] = event.listener
+        self._callers[event.conn] = event.listener, event.host
         return []
 
     def _disconnected(self, event: Disconnected, now: Millis) -> list[Effect]:
-        self._listeners.pop(event.conn, None)
+        self._callers.pop(event.conn, None)
         self._shortcuts.pop(event.conn, None)
         self._waiting.forget(event.conn)
         return []
@@ -120,13 +122,13 @@ class Node:
         return []
 
     def _woken(self, event: Woken, now: Millis) -> list[Effect]:
-        replies = self._waiting.expire(now)
+        effects = self._waiting.expire(now)
         try:
             self.broker.tick(now)
         except Exception:  # a bug; those who have waited long enough are told all the same
             self.failures += 1
             log.exception("what was due could not all be done")
-        return [*replies]
+        return effects
 
     def _received(self, event: Received, now: Millis) -> list[Effect]:
         conn, ticket, frame = event
@@ -145,19 +147,34 @@ class Node:
             body, _ = route.decode(frame, position, len(frame))
         except MalformedMessage as error:
             return [Close(conn, f"not a request: {error}")]
-        request = Request(body, version, client_id, conn, self._listeners.get(conn, ""), now)
+        listener, host = self._callers.get(conn, _NOWHERE)
+        request = Request(body, version, client_id, conn, listener, host, now)
         try:
             response = route.handle(self.broker, request)
         except ProtocolError as error:
             return [Close(conn, str(error))]
         if type(response) is Wait:
-            answer = partial(_answer, conn, ticket, route, correlation)
-            return [*self._waiting.admit(response, conn, answer)]
+            return self._waiting.admit(
+                response, conn, partial(self._answer, conn, ticket, route, correlation)
+            )
         if response is None:
             return [Reply(conn, ticket, None)]
         if key == ApiKey.PRODUCE:
             self._find_shortcut(frame, request)
         return [Reply(conn, ticket, _parts(route, correlation, response))]
+
+    def _answer(
+        self, conn: int, ticket: int, route: Route, correlation: int, respond: Callable[[], Any]
+    ) -> list[Effect]:
+        """What comes of a wait: an answer, or a further wait. One that fails hangs up, with the reason."""
+        try:
+            response = respond()
+            if type(response) is Wait:
+                answer = partial(self._answer, conn, ticket, route, correlation)
+                return self._waiting.admit(response, conn, answer)
+            return [Reply(conn, ticket, None if response is None else _parts(route, correlation, response))]
+        except ProtocolError as error:
+            return [Close(conn, str(error))]
 
     def _find_shortcut(self, frame: memoryview, request: Request[Any]) -> None:
         try:
@@ -181,8 +198,8 @@ class Node:
         """Show what has changed to those who wait; a change may bring about another."""
         effects: list[Effect] = []
         while self.broker.changed:
-            for partition in self.broker.take_touched(now):
-                effects += self._waiting.wake(partition)
+            for key in self.broker.take_touched(now):
+                effects += self._waiting.wake(key)
             effects += self.broker.take_effects()
         return effects
 
@@ -210,16 +227,6 @@ def _parts(route: Route, correlation: int, response: Any) -> list[Any]:
     parts: list[Any] = [route.header(correlation)]
     route.encode(response, parts)
     return parts
-
-
-def _answer(
-    conn: int, ticket: int, route: Route, correlation: int, respond: Callable[[], Any]
-) -> Reply | Close:
-    """The effect of an answer that had to wait; one that fails closes the connection, with the reason."""
-    try:
-        return Reply(conn, ticket, _parts(route, correlation, respond()))
-    except ProtocolError as error:
-        return Close(conn, str(error))
 
 
 def _unserved(conn: int, ticket: int, key: int, version: int, correlation: int) -> Reply | Close:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from andiron.broker.kafka_settings import notices, unknown, why_refused, why_without_effect
 from andiron.broker.listeners import (
@@ -27,14 +27,17 @@ from andiron.broker.listeners import (
 )
 from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS, BrokerSettings
 from andiron.controller.settings import ControllerSettings
+from andiron.groups.settings import GroupSettings
 from andiron.log.settings import LogSettings
 from andiron.model.ids import NodeId
 from andiron.model.layers import Layers
 from andiron.model.settings import SettingError, parse_values, rows
+from andiron.transactions.settings import TransactionSettings
 
 CONTROLLER = "CONTROLLER"
-_OWN_ROWS = rows(BrokerSettings)
-_LIVE_ROWS = {name: row for name, row in _OWN_ROWS.items() if row.reload == "live"}
+_LIVE_ROWS = {name: row for name, row in rows(BrokerSettings).items() if row.reload == "live"}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ class NodeSettings:
     metadata_log_dir: str
     voters: dict[int, Voter]
     broker: BrokerSettings
+    groups: GroupSettings
+    transactions: TransactionSettings
     log_defaults: LogSettings
     given: dict[str, str]
     notices: list[str]
@@ -59,7 +64,7 @@ class NodeSettings:
     def load(cls, given: Mapping[str, str], hostname: str = "localhost") -> NodeSettings:
         """Read what was given; `hostname` is advertised for a listener that names no host."""
         known = _known(given)
-        broker = BrokerSettings(**parse_values(_OWN_ROWS, {n: t for n, t in known.items() if n in _OWN_ROWS}))
+        broker = _table(BrokerSettings, known)
         _check_identity(broker)
         listeners = parse_listeners("listeners", broker.listeners)
         check_ports(listeners)
@@ -82,6 +87,8 @@ class NodeSettings:
             metadata_log_dir=_directory(broker.metadata_log_dir or log_dirs[0]),
             voters=_voters(broker, listeners, controllers, hostname),
             broker=broker,
+            groups=_table(GroupSettings, known),
+            transactions=_table(TransactionSettings, known),
             log_defaults=log_defaults,
             given=known,
             notices=notices(name for name in given if name not in known),
@@ -126,6 +133,12 @@ def broker_settings(
     layers = node.layers(dynamic_default, dynamic)
     live: dict[str, Any] = {row.attribute: layers.value(name) for name, row in _LIVE_ROWS.items()}
     return replace(node.broker, **live)
+
+
+def _table(table: type[T], known: Mapping[str, str]) -> T:
+    """One of the tables, with the values that were given."""
+    own = rows(table)
+    return table(**parse_values(own, {name: text for name, text in known.items() if name in own}))
 
 
 # ── one complaint each ───────────────────────────────────────────────────────────────

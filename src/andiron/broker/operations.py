@@ -1,4 +1,4 @@
-"""What a client may do to a topic and to the cluster, as bits numbered like Kafka's operations.
+"""What a client may do to a topic, a group and the cluster, as bits numbered like Kafka's operations.
 
 There is no authorizer, so everyone may do everything, and that is what whoever asks is told.
 """
@@ -12,6 +12,7 @@ ON_TOPICS = sum(
     1 << operation
     for operation in (READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS)
 )
+ON_GROUPS = sum(1 << operation for operation in (READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS))
 ON_THE_CLUSTER = sum(
     1 << operation
     for operation in (

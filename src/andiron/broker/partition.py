@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from andiron.broker.verification import Guard, Guards
 from andiron.log.partition_log import PartitionLog, Slice
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
@@ -26,11 +27,23 @@ from andiron.model.settings import MAX_LONG
 from andiron.records.batch import Batch
 from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
+from andiron.records.control import end_marker
 from andiron.records.validate import check_keys, check_produced, check_timestamps
 from andiron.replication.commit_rule import CommitRule, isr_watermark
 from andiron.replication.leader import LeaderReplica
 
 PRODUCER = "producer"
+EPOCH_PER_TRANSACTION = 2  # the transaction version since which each has an epoch of its own
+
+
+class Marker(NamedTuple):
+    """How one producer's transaction ended."""
+
+    producer_id: int
+    producer_epoch: int
+    committed: bool
+    coordinator_epoch: int
+    transaction_version: int
 
 
 class Written(NamedTuple):
@@ -46,8 +59,8 @@ class Partition:
     """One partition on this node, leading or following."""
 
     __slots__ = (
-        "_leader", "epoch", "failure", "flush_trouble", "log", "name", "retired", "syncs_by_roll_only",
-        "topic_id",
+        "_guards", "_leader", "epoch", "failure", "flush_trouble", "log", "name", "retired",
+        "syncs_by_roll_only", "topic_id",
     )  # fmt: skip
 
     def __init__(self, name: TopicPartition, topic_id: TopicId, log: PartitionLog) -> None:
@@ -58,6 +71,7 @@ class Partition:
         self.retired = False
         self._note_settings(log.settings)
         self._leader: LeaderReplica | None = None
+        self._guards: Guards | None = None  # made with the first transaction
 
     def __repr__(self) -> str:
         return f"Partition({self.name})"
@@ -87,6 +101,11 @@ class Partition:
             raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"{self.name} is led by another broker")
         return self._leader
 
+    @property
+    def leads(self) -> bool:
+        """Whether this node leads it, and can."""
+        return self._leader is not None and self.failure is None
+
     def check_epoch(self, named: int) -> None:
         """Refuse a request that names another leader epoch than ours; one below 0 is none."""
         if named < 0 or named == self.epoch:
@@ -111,19 +130,24 @@ class Partition:
     # ── writing ──────────────────────────────────────────────────────────────────────
 
     def append(
-        self, records: memoryview | bytes | None, acks: int, produce_version: int, now: Millis
-    ) -> Written:
+        self, records: memoryview | bytes | None, acks: int, produce_version: int, now: Millis,
+        guard: Guard | None = None,
+    ) -> Written:  # fmt: skip
         """Take in one produced batch as the leader; `records` is stamped in place."""
         leader, log = self.leader(), self.log
         settings = log.settings
         if acks == -1 and not leader.enough_in_sync(settings.min_insync_replicas):
             raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
         batch = self._checked(records, produce_version, now)
+        if batch.is_transactional and self.opens_transaction(batch.producer_id, batch.producer_epoch):
+            self._check_first(batch, guard)
         wanted = settings.compression_type
         if wanted != PRODUCER and CODECS[wanted] != batch.codec:
             batch = self._recompressed(batch, wanted)
         base, append_time, _, end, _ = log.append(batch, memoryview(batch.buf), self.epoch, now)
         leader.appended(log.end)
+        if guard is not None:
+            self.guards.end(batch.producer_id)
         return Written(base, append_time, end, log.end - log.flushed_end >= settings.flush_messages)
 
     def _checked(self, records: memoryview | bytes | None, produce_version: int, now: Millis) -> Batch:
@@ -137,8 +161,6 @@ class Partition:
             before_max_ms=settings.message_timestamp_before_max_ms,
             after_max_ms=settings.message_timestamp_after_max_ms,
         )
-        if batch.is_transactional:
-            raise ErrorCode.INVALID_TXN_STATE.error("transactions are not served by this broker yet")
         if "compact" in settings.cleanup_policy:
             check_keys(batch)
         return batch
@@ -151,12 +173,46 @@ class Partition:
             raise ErrorCode.MESSAGE_TOO_LARGE.error(f"{batch.size} bytes as {codec}")
         return batch
 
-    def append_own(self, records: bytearray, now: Millis) -> Offset:
-        """Take in a batch that this node itself made (a coordinator's or the controller's); returns its end."""
-        leader = self.leader()
-        self.log.append(Batch(records), memoryview(records), self.epoch, now)
-        leader.appended(self.log.end)
-        return self.log.end
+    def append_own(self, records: bytearray, now: Millis) -> Written:
+        """Take in a batch that this node itself made: the controller's, a coordinator's, or a marker."""
+        leader, log = self.leader(), self.log
+        if not leader.enough_in_sync(log.settings.min_insync_replicas):
+            raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
+        base, append_time, _, end, _ = log.append(Batch(records), memoryview(records), self.epoch, now)
+        leader.appended(log.end)
+        return Written(base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages)
+
+    def append_marker(self, marker: Marker, now: Millis) -> Written | None:
+        """End a producer's transaction here; None if this marker has been here before."""
+        id, epoch = marker.producer_id, marker.producer_epoch
+        self.guards.end(id)
+        known = self.log.producers.get(id)
+        own_epoch = marker.transaction_version >= EPOCH_PER_TRANSACTION
+        if own_epoch and known is not None and known.epoch == epoch:
+            self.leader()
+            return None
+        records = end_marker(
+            marker.committed, producer_id=id, producer_epoch=epoch,
+            coordinator_epoch=marker.coordinator_epoch, timestamp=now,
+        )  # fmt: skip
+        return self.append_own(records, now)
+
+    def opens_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether a write of this producer is its transaction's first here: the coordinator has to know of it."""
+        known = self.log.producers.get(producer_id)
+        return known is None or known.transaction_start < 0 or known.epoch != epoch
+
+    def _check_first(self, batch: Batch, guard: Guard | None) -> None:
+        self.guards.check(batch.producer_id, guard)
+        if guard is not None and self.log.producers.get(batch.producer_id) is None:
+            self.guards.check_turn(batch, guard)
+
+    @property
+    def guards(self) -> Guards:
+        """Questions to the coordinators of transactions that are about to begin here."""
+        if self._guards is None:
+            self._guards = Guards()
+        return self._guards
 
     def note_flushed(self, end: Offset) -> None:
         """The flush is done that began when the log ended at `end`."""

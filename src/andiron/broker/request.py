@@ -12,10 +12,17 @@ Body = TypeVar("Body")
 class Request(Generic[Body]):
     """A decoded request and its circumstances; made once for each, so slotted and plain."""
 
-    __slots__ = ("body", "client_id", "conn", "listener", "now", "version")
+    __slots__ = ("body", "client_id", "conn", "host", "listener", "now", "version")
 
     def __init__(
-        self, body: Body, version: int, client_id: str | None, conn: int, listener: str, now: Millis
+        self,
+        body: Body,
+        version: int,
+        client_id: str | None,
+        conn: int,
+        listener: str,
+        host: str,
+        now: Millis,
     ) -> None:
         self.body, self.version, self.client_id = body, version, client_id
-        self.conn, self.listener, self.now = conn, listener, now
+        self.conn, self.listener, self.host, self.now = conn, listener, host, now

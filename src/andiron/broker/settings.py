@@ -1,7 +1,8 @@
 """The settings of a broker, under Kafka's own names.
 
 These are the ones that a broker has by itself. Those that give topics their defaults (`log.retention.hours`
-and its like) follow from the topic's rows in log/settings.py. BROKER_ROWS has both.
+and its like) follow from the topic's rows in log/settings.py; those of the coordinators are in groups/settings.py
+and transactions/settings.py. BROKER_ROWS has them all.
 
 What Kafka has beyond these is in kafka_settings.py, with the reason why it is not here.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from andiron.groups.settings import GroupSettings
 from andiron.log.settings import LogSettings
 from andiron.model.settings import (
     BOOLEAN,
@@ -29,6 +31,7 @@ from andiron.model.settings import (
     rows,
     setting,
 )
+from andiron.transactions.settings import TransactionSettings
 
 MAX_DOUBLE = 1.7976931348623157e308
 
@@ -290,6 +293,19 @@ class BrokerSettings:
         reload="live",
     )
 
+    transaction_partition_verification_enable: bool = setting(
+        "transaction.partition.verification.enable",
+        BOOLEAN,
+        True,
+        "Whether a partition asks the coordinator before it takes the first batch of a transaction.",
+        reload="live",
+    )
+
 
 TOPIC_ROWS = rows(LogSettings)
-BROKER_ROWS = {**broker_rows(LogSettings), **rows(BrokerSettings)}
+BROKER_ROWS = {
+    **broker_rows(LogSettings),
+    **rows(BrokerSettings),
+    **rows(GroupSettings),
+    **rows(TransactionSettings),
+}

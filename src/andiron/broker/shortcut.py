@@ -24,6 +24,7 @@ from typing import Any
 
 from andiron.broker.broker import Broker
 from andiron.broker.handlers.produce import refused
+from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
 from andiron.model.errors import ProtocolError
@@ -75,6 +76,8 @@ class Shortcut:
         body, version = request.body, request.version
         if body.acks == 0 or version < START_SINCE or len(body.topic_data) != 1:
             return None
+        if body.transactional_id is not None:
+            return None  # a batch may be its transaction's first
         topic = body.topic_data[0]
         if len(topic.partition_data) != 1 or not topic.partition_data[0].records:
             return None
@@ -85,6 +88,8 @@ class Shortcut:
         if frame[stop : stop + len(length_field)] != length_field or frame[len(frame) - len(tail) :] != tail:
             return None  # it has tags, or bytes after its end
         partition = broker.partition(topic.name, topic.topic_id, index)
+        if partition.name.topic in INTERNAL:
+            return None
         head, _ = _HEAD.unpack_from(frame)
         answered = TopicProduceResponse(topic.name, topic.topic_id)
         return cls(head, frame[8:stop].tobytes(), version, body.acks, answered, index, partition)

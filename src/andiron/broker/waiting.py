@@ -14,24 +14,31 @@ Kafka calls this the purgatory.
 A change wakes only those who watch what changed, once at the end of the step. The room
 never walks everyone: a thousand idle long polls cost nothing until their partition moves.
 
+What comes of a wait may be another one: a request that needs several things one after the
+other is a chain of them (`and_then` with a turn that returns a Wait).
+
 Read next: node.py, which asks the room at the end of each step.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from andiron.model.effects import Close, Reply
+from andiron.model.effects import Effect
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis
+
+NOBODY = -1  # the connection of what a node waits for on its own account
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A response that is not ready: `then` gives it once `until` holds, `otherwise` at the deadline."""
+    """A response that is not ready: `then` gives it, or the next Wait, once `until` holds, `otherwise` at the
+    deadline."""
 
     watch: tuple[Hashable, ...]  # each once
     until: Callable[[], bool]
@@ -41,7 +48,7 @@ class Wait:
 
     def and_then(self, turn: Callable[[Any], Any]) -> Wait:
         """The same wait, for what `turn` makes of the response."""
-        return replace(self, then=lambda: turn(self.then()))
+        return replace(self, then=lambda: _and_then(self.then(), turn))
 
     def or_else(self, turn: Callable[[ProtocolError], Any]) -> Wait:
         """The same wait, for what `turn` makes of an error in the response's place."""
@@ -53,16 +60,41 @@ class Wait:
         """One that has nothing left to wait for."""
         return cls((), lambda: True, NEVER, then, then)
 
+    @classmethod
+    def all(cls, waits: Sequence[Wait]) -> Wait:
+        """One for several, none of which chains: it gives the list of their responses."""
+        return cls(
+            watch=tuple(dict.fromkeys(key for wait in waits for key in wait.watch)),
+            until=lambda: all(wait.until() for wait in waits),
+            deadline=min((wait.deadline for wait in waits), default=NEVER),
+            then=lambda: [wait.then() for wait in waits],
+            otherwise=lambda: [wait.then() if wait.until() else wait.otherwise() for wait in waits],
+        )
+
+    @classmethod
+    def failed(cls, error: ProtocolError) -> Wait:
+        """One that is over, and came to nothing."""
+        return cls.over(partial(_fail, error))
+
+
+def _and_then(response: Any, turn: Callable[[Any], Any]) -> Any:
+    return response.and_then(turn) if isinstance(response, Wait) else turn(response)
+
 
 def _or_else(respond: Callable[[], Any], turn: Callable[[ProtocolError], Any]) -> Any:
     try:
-        return respond()
+        response = respond()
     except ProtocolError as error:
         return turn(error)
+    return response.or_else(turn) if isinstance(response, Wait) else response
 
 
-# Makes the effect of a response: it calls what it is given to get one.
-Answer = Callable[[Callable[[], Any]], Reply | Close]
+def _fail(error: ProtocolError) -> None:
+    raise error
+
+
+# Makes the effects of a response: it calls what it is given to get one.
+Answer = Callable[[Callable[[], Any]], list[Effect]]
 
 
 @dataclass(eq=False, slots=True)
@@ -85,10 +117,10 @@ class WaitingRoom:
     def __len__(self) -> int:
         return len(self._waiters)
 
-    def admit(self, wait: Wait, conn: int, answer: Answer) -> list[Reply | Close]:
+    def admit(self, wait: Wait, conn: int, answer: Answer) -> list[Effect]:
         """Let a request wait, or answer it at once if there is nothing left to wait for."""
         if wait.until():
-            return [answer(wait.then)]
+            return answer(wait.then)
         self._number += 1
         number, waiter = self._number, _Waiter(wait, conn, answer)
         self._waiters[number] = waiter
@@ -103,27 +135,27 @@ class WaitingRoom:
         """Does anyone wait for this? Cheap enough to ask before any work is done for them."""
         return key in self._watching
 
-    def wake(self, key: Hashable) -> list[Reply | Close]:
+    def wake(self, key: Hashable) -> list[Effect]:
         """Something happened to `key`: answer whoever was waiting for just that."""
         waiters = self._watching.get(key)
         if not waiters:
             return []
-        replies = []
+        replies: list[Effect] = []
         for number, waiter in list(waiters.items()):
-            if waiter.wait.until():
+            if number in self._waiters and waiter.wait.until():
                 self._leave(number)
-                replies.append(waiter.answer(waiter.wait.then))
+                replies += waiter.answer(waiter.wait.then)
         return replies
 
-    def expire(self, now: Millis) -> list[Reply | Close]:
+    def expire(self, now: Millis) -> list[Effect]:
         """Answer everyone whose time is up."""
-        replies = []
+        replies: list[Effect] = []
         while self._deadlines and self._deadlines[0][0] <= now:
             _, number = heapq.heappop(self._deadlines)
             if waiter := self._waiters.get(number):
                 self._leave(number)
                 wait = waiter.wait
-                replies.append(waiter.answer(wait.then if wait.until() else wait.otherwise))
+                replies += waiter.answer(wait.then if wait.until() else wait.otherwise)
         return replies
 
     def forget(self, conn: int) -> None:

@@ -96,6 +96,10 @@ def node_by_itself(host: str, port: int) -> dict[str, str]:
         "process.roles": "broker,controller",
         "listeners": f"PLAINTEXT://{at}:{port},CONTROLLER://{at}:{port + 1 if port else 0}",
         "controller.listener.names": "CONTROLLER",
+        "group.initial.rebalance.delay.ms": "0",
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
     }
 
 

@@ -7,7 +7,7 @@ from andiron.broker.kafka_settings import notices, unknown, why_refused, why_wit
 
 def test_a_setting_without_effect_has_a_reason():
     assert "threads" in why_without_effect("num.io.threads")
-    assert "groups" in why_without_effect("offsets.topic.replication.factor")
+    assert "share and streams" in why_without_effect("group.share.max.size")
     assert why_without_effect("log.retention.ms") is None
 
 

@@ -85,11 +85,11 @@ def test_the_file_that_comes_with_kafka_works_and_says_what_has_no_effect():
     assert settings.log_defaults == LogSettings()
     assert [notice.split(" (")[0] for notice in settings.notices] == [
         "without effect: num.network.threads, num.io.threads, num.recovery.threads.per.data.dir",
-        "without effect: offsets.topic.replication.factor",
         "without effect: "
         "share.coordinator.state.topic.replication.factor, share.coordinator.state.topic.min.isr",
-        "without effect: transaction.state.log.replication.factor, transaction.state.log.min.isr",
     ]
+    assert settings.groups.offsets_topic_replication_factor == 1
+    assert settings.transactions.transaction_state_log_min_isr == 1
 
 
 def test_a_listener_without_a_host_is_advertised_by_the_machines_name():

@@ -169,7 +169,7 @@ def test_a_partition_says_whether_only_sealed_segments_are_synced():
 def test_its_own_records_are_committed_like_any_other():
     partition = leading()
 
-    assert partition.append_own(build([Record(0, 0, None, b"x")]), 0) == 1
+    assert partition.append_own(build([Record(0, 0, None, b"x")]), 0).end == 1
     assert partition.watermark == 1
 
 

@@ -16,7 +16,7 @@ def waiting_for(door, *watch, deadline=100):
 
 
 def told(conn):
-    return lambda respond: (conn, respond())
+    return lambda respond: [(conn, respond())]
 
 
 def test_what_is_ready_is_answered_at_once():
@@ -102,3 +102,41 @@ def test_an_error_can_be_turned_into_a_response_when_it_is_over_and_when_it_is_l
 
 def test_where_there_is_no_error_the_response_is_what_it_was():
     assert Wait.over(lambda: "in").or_else(lambda error: "out").then() == "in"
+
+
+def test_what_comes_of_a_wait_may_be_another_and_its_error_is_turned_as_well():
+    second = Wait.over(refuse)
+    first = Wait.over(lambda: second).and_then(lambda found: found).or_else(lambda error: error.code.name)
+
+    chained = first.then()
+
+    assert isinstance(chained, Wait)
+    assert chained.then() == "REQUEST_TIMED_OUT"
+
+
+def test_a_turn_waits_for_the_last_of_a_chain():
+    chained = Wait.over(lambda: Wait.over(lambda: 20)).and_then(lambda found: found + 1).then()
+
+    assert chained.then() == 21
+
+
+def test_several_waits_are_over_with_the_last_of_them():
+    doors = Door(), Door()
+    both = Wait.all([waiting_for(doors[0], "a", deadline=40), waiting_for(doors[1], "a", "b")])
+    assert (both.watch, both.deadline) == (("a", "b"), 40)
+
+    doors[0].open = True
+    assert not both.until()
+    assert both.otherwise() == ["in", "late"]
+    doors[1].open = True
+    assert both.until() and both.then() == ["in", "in"]
+
+
+def test_several_of_none_are_over_at_once():
+    assert WaitingRoom().admit(Wait.all([]), 1, told(1)) == [(1, [])]
+
+
+def test_one_that_came_to_nothing_says_why():
+    failed = Wait.failed(ErrorCode.NOT_COORDINATOR.error("elsewhere"))
+
+    assert failed.or_else(lambda error: error.detail).then() == "elsewhere"

@@ -9,12 +9,13 @@ from controller.cluster import Cluster
 
 def test_a_cluster_begins_with_the_newest_level_once():
     cluster = Cluster(brokers=0)
-    assert cluster.image.features == {"metadata.version": METADATA_LEVEL}
-    assert len(cluster.log) == 1
+    newest = {"metadata.version": METADATA_LEVEL, "group.version": 1, "transaction.version": 2}
+    assert cluster.image.features == newest
+    assert len(cluster.log) == 3
 
     cluster.run(BeginCluster())
 
-    assert len(cluster.log) == 1
+    assert len(cluster.log) == 3
 
 
 def test_what_a_cluster_begins_with_is_supported():

@@ -1,14 +1,18 @@
 """FindCoordinator (key 10), versions 0-6: which broker keeps a group or a transactional id.
 
-Neither groups nor transactions are kept here yet, so the truth is that no coordinator is
-available. Clients that assign partitions themselves ask all the same and go on without.
+It follows from the name: the broker that leads the name's partition of the coordinator's topic.
+The topic is made when somebody first asks, and the answer waits for that.
+
+From version 4 on one request names several keys, and each has an answer of its own.
 """
 
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
-from andiron.model.errors import ErrorCode
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NodeId
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.find_coordinator import (
     Coordinator,
@@ -20,18 +24,58 @@ API = ApiKey.FIND_COORDINATOR
 SERVED = ADVERTISED = (0, 6)
 
 GROUP, TRANSACTION = 0, 1
+SEVERAL_SINCE = 4
 
 
-def handle(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoordinatorResponse:
-    body = request.body
-    if body.key_type in (GROUP, TRANSACTION):
-        code, reason = ErrorCode.COORDINATOR_NOT_AVAILABLE, "this broker keeps no groups and no transactions"
-    else:
-        code, reason = ErrorCode.INVALID_REQUEST, f"nothing of type {body.key_type} has a coordinator here"
-    return FindCoordinatorResponse(
-        error_code=code.number,
-        error_message=reason,
-        node_id=-1,
-        port=-1,
-        coordinators=[Coordinator(key, -1, "", -1, code.number, reason) for key in body.coordinator_keys],
+def handle(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoordinatorResponse | Wait:
+    kind = request.body.key_type
+    if kind not in (GROUP, TRANSACTION):
+        return _response(broker, request)
+    topic = (broker.groups if kind == GROUP else broker.transactions).shards.topic
+    if topic in broker.image.topics:
+        return _response(broker, request)
+    created = broker.create_internal(topic, request.now)
+    return created.and_then(lambda _: _response(broker, request)).or_else(
+        lambda _: _response(broker, request)
     )
+
+
+def _response(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoordinatorResponse:
+    body = request.body
+    if request.version >= SEVERAL_SINCE:
+        return FindCoordinatorResponse(
+            coordinators=[_find(broker, request, k) for k in body.coordinator_keys]
+        )
+    found = _find(broker, request, body.key)
+    return FindCoordinatorResponse(
+        error_code=found.error_code,
+        error_message=found.error_message,
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+    )
+
+
+def _find(broker: Broker, request: Request[FindCoordinatorRequest], key: str) -> Coordinator:
+    try:
+        node = broker.image.brokers[_leader(broker, request.body.key_type, key)]
+    except ProtocolError as error:
+        return Coordinator(key, -1, "", -1, error.code.number, error.detail)
+    host, port = node.endpoint(request.listener)
+    return Coordinator(key, node.id, host, port)
+
+
+def _leader(broker: Broker, kind: int, key: str) -> NodeId:
+    """The broker that leads the partition of a key."""
+    if kind not in (GROUP, TRANSACTION):
+        raise ErrorCode.INVALID_REQUEST.error(f"nothing of type {kind} has a coordinator here")
+    coordinator = broker.groups if kind == GROUP else broker.transactions
+    topic = broker.image.topics.get(coordinator.shards.topic)
+    if topic is None:
+        raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error(
+            f"{coordinator.shards.topic} could not be made: are there as many brokers as it needs replicas?"
+        )
+    leader = topic.partitions[coordinator.partition_of(key)].leader
+    if not broker.image.is_live(leader):
+        raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error(f"the partition of {key} has no leader")
+    return leader

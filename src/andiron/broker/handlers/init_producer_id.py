@@ -1,8 +1,10 @@
-"""InitProducerId (key 22), versions 0-5: an id for an idempotent producer.
+"""InitProducerId (key 22), versions 0-6: an id and an epoch for an idempotent or a transactional producer.
 
 Ids come from a block that the controller has set aside for this broker, so that no two
-producers of a cluster ever share one, across restarts too. Transactional ids need a
-coordinator, which this broker does not have yet.
+producers of a cluster ever share one, across restarts too. A transactional producer gets its
+identity from the coordinator of its transactional id, which fences whoever had it before.
+
+Read next: transactions/initiation.py.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from __future__ import annotations
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
-from andiron.model.errors import ErrorCode
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.transactions.requests import InitProducer
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 API = ApiKey.INIT_PRODUCER_ID
-SERVED = ADVERTISED = (0, 5)
+SERVED = ADVERTISED = (0, 6)
 
 NO_PRODUCER_EPOCH = -1
 
@@ -24,10 +27,26 @@ def handle(broker: Broker, request: Request[InitProducerIdRequest]) -> InitProdu
     body = request.body
     if body.transactional_id == "" or (body.producer_id < 0) != (body.producer_epoch < 0):
         return _refusal(ErrorCode.INVALID_REQUEST)
-    if body.transactional_id is not None:
-        return _refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    given = broker.next_producer_id(request.now, lambda id: InitProducerIdResponse(producer_id=id))
-    return given.or_else(lambda error: _refusal(error.code)) if isinstance(given, Wait) else given
+    if body.transactional_id is None:
+        given = broker.next_producer_id(request.now, lambda id: InitProducerIdResponse(producer_id=id))
+        return given.or_else(_refused) if isinstance(given, Wait) else given
+    beginning = InitProducer(
+        body.transactional_id,
+        body.transaction_timeout_ms,
+        body.producer_id,
+        body.producer_epoch,
+        request.version,
+        body.enable_2pc,
+        body.keep_prepared_txn,
+    )
+    try:
+        return broker.in_transactions(beginning, request.now).or_else(_refused)
+    except ProtocolError as error:
+        return _refusal(error.code)
+
+
+def _refused(error: ProtocolError) -> InitProducerIdResponse:
+    return _refusal(error.code)
 
 
 def _refusal(code: ErrorCode) -> InitProducerIdResponse:

@@ -5,6 +5,9 @@ watermark. Records are stored as they came; only the batch header's offset and e
 written. The advertised minimum is 0 because librdkafka before 2.9 turns compression off
 for a broker that begins at 3 (KAFKA-18659); nobody sends a version below 3.
 
+The first batch of a transaction in a partition waits for its coordinator's word before it is
+appended (transactional_writes.py).
+
 With acks=0 nobody reads an error, so the connection is closed instead, as Kafka does,
 and the producer finds out by that.
 """
@@ -14,8 +17,10 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.broker import Broker
+from andiron.broker.internal_topics import ADMIN_CLIENT_ID, INTERNAL
 from andiron.broker.partition import Partition, Written
 from andiron.broker.request import Request
+from andiron.broker.transactional_writes import Admissions, begin_transaction
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
@@ -42,13 +47,26 @@ def handle(broker: Broker, request: Request[ProduceRequest]) -> ProduceResponse 
     body = request.body
     if body.acks not in (-1, 0, 1):
         return _refusal(body, ErrorCode.INVALID_REQUIRED_ACKS)
+    if body.transactional_id is None:
+        return produce(broker, request, {})
+    return begin_transaction(broker, request, body.transactional_id).and_then(
+        lambda admissions: produce(broker, request, admissions)
+    )
+
+
+def produce(
+    broker: Broker, request: Request[ProduceRequest], admissions: Admissions
+) -> ProduceResponse | Wait | None:
+    """Append all batches of a request, those that begin a transaction as they were admitted."""
+    body = request.body
     response = ProduceResponse()
     pending: list[Pending] = []
     for topic in body.topic_data:
         answered = TopicProduceResponse(topic.name, topic.topic_id)
         response.responses.append(answered)
         for produced in topic.partition_data:
-            answered.partition_responses.append(_append(broker, request, topic, produced, pending))
+            appended = _append(broker, request, topic, produced, admissions, pending)
+            answered.partition_responses.append(appended)
     if body.acks == 0:
         _check_unanswered(response)
         return None
@@ -60,11 +78,15 @@ def handle(broker: Broker, request: Request[ProduceRequest]) -> ProduceResponse 
 
 def _append(
     broker: Broker, request: Request[ProduceRequest], topic: TopicProduceData,
-    produced: PartitionProduceData, pending: list[Pending],
+    produced: PartitionProduceData, admissions: Admissions, pending: list[Pending],
 ) -> PartitionProduceResponse:  # fmt: skip
     try:
         partition = broker.partition(topic.name, topic.topic_id, produced.index)
-        written = partition.append(produced.records, request.body.acks, request.version, request.now)
+        if partition.name.topic in INTERNAL and request.client_id != ADMIN_CLIENT_ID:
+            raise ErrorCode.INVALID_TOPIC_EXCEPTION.error(f"{partition.name.topic} is the cluster's own")
+        admission = admissions.get(partition.name)
+        guard = None if admission is None else admission.guard()
+        written = partition.append(produced.records, request.body.acks, request.version, request.now, guard)
     except ProtocolError as error:
         return refused(produced.index, error)
     broker.appended(partition, written, request.now)

@@ -60,13 +60,13 @@ def test_features_begin_at_level_1_for_version_3(node):
 
 
 @pytest.mark.parametrize("version", [3, 4])
-def test_the_level_of_the_metadata_is_told(node, version):
+def test_the_levels_of_the_features_are_told(node, version):
     response = ask(node, version)
 
-    [supported] = response.supported_features
-    [final] = response.finalized_features
-    assert supported.name == final.name == "metadata.version"
-    assert supported.min_version <= final.max_version_level <= supported.max_version
+    final = {feature.name: feature.max_version_level for feature in response.finalized_features}
+    assert final == {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
+    for supported in response.supported_features:
+        assert supported.min_version <= final[supported.name] <= supported.max_version
     assert response.finalized_features_epoch > 0
 
 

@@ -1,17 +1,21 @@
-"""Nobody coordinates here, and that is said in the words of each version."""
+"""Who coordinates: it follows from the name, and its topic is made when it is first needed."""
 
 import pytest
 
+from andiron.broker.coordinator import partition_of
 from andiron.wire.messages.find_coordinator import FindCoordinatorRequest
-from worlds.node import error_of
+from worlds.node import SmallNode, error_of
+
+TOPICS = {0: "__consumer_offsets", 1: "__transaction_state"}
 
 
-@pytest.mark.parametrize("version", range(4))
-@pytest.mark.parametrize("kind", [0, 1])
-def test_a_coordinator_is_not_available(node, version, kind):
+@pytest.mark.parametrize(("kind", "version"), [(0, 0), *((k, v) for k in TOPICS for v in (1, 2, 3))])
+def test_the_first_to_ask_has_the_topic_made_and_is_told(node, version, kind):
     response = node.ask(FindCoordinatorRequest(key="g", key_type=kind), version)
 
-    assert (error_of(response), response.node_id) == ("COORDINATOR_NOT_AVAILABLE", -1)
+    assert (error_of(response), response.node_id) == ("NONE", 1)
+    assert (response.host, response.port) == ("localhost", 9092)
+    assert len(node.node.broker.image.topics[TOPICS[kind]].partitions) == 50
 
 
 @pytest.mark.parametrize("version", [4, 5, 6])
@@ -19,7 +23,7 @@ def test_of_several_each_is_answered(node, version):
     response = node.ask(FindCoordinatorRequest(coordinator_keys=["g", "h"]), version)
 
     assert [(c.key, error_of(c), c.node_id) for c in response.coordinators] == [
-        ("g", "COORDINATOR_NOT_AVAILABLE", -1), ("h", "COORDINATOR_NOT_AVAILABLE", -1),
+        ("g", "NONE", 1), ("h", "NONE", 1),
     ]  # fmt: skip
 
 
@@ -28,3 +32,30 @@ def test_what_has_no_coordinator_at_all(node):
     new = node.ask(FindCoordinatorRequest(key_type=9, coordinator_keys=["g"]), 4)
 
     assert (error_of(old), error_of(new.coordinators[0])) == ("INVALID_REQUEST", "INVALID_REQUEST")
+
+
+def test_a_topic_that_needs_more_brokers_than_there_are_is_not_made():
+    node = SmallNode(offsets_topic_replication_factor="3")
+
+    response = node.ask(FindCoordinatorRequest(key="g"), 3)
+
+    assert (error_of(response), response.node_id) == ("COORDINATOR_NOT_AVAILABLE", -1)
+    assert "as many brokers" in response.error_message
+
+
+def test_the_topic_has_the_settings_it_needs(node):
+    node.ask(FindCoordinatorRequest(key="g"), 3)
+
+    settings = node.node.broker.partition_by_name("__consumer_offsets", partition_of("g", 50)).log.settings
+
+    assert settings.cleanup_policy == ("compact",)
+    assert settings.segment_bytes == 100 << 20
+
+
+def test_while_the_disk_takes_nothing_nobody_coordinates(node):
+    node.disk.fill_up()
+    assert error_of(node.ask(FindCoordinatorRequest(key="g"), 3)) == "COORDINATOR_NOT_AVAILABLE"
+
+    node.disk.free_up()
+
+    assert error_of(node.ask(FindCoordinatorRequest(key="g"), 3)) == "NONE"

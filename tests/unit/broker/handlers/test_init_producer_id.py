@@ -2,6 +2,7 @@
 
 import pytest
 
+from andiron.wire.messages.find_coordinator import FindCoordinatorRequest
 from andiron.wire.messages.init_producer_id import InitProducerIdRequest
 from worlds.node import error_of
 
@@ -53,7 +54,7 @@ def test_a_block_that_is_used_up_is_followed_by_another(node):
 
 @pytest.mark.parametrize(
     ("transactional_id", "given", "code"),
-    [("tx", (-1, -1), "COORDINATOR_NOT_AVAILABLE"), ("", (-1, -1), "INVALID_REQUEST"),
+    [("tx", (-1, -1), "NOT_COORDINATOR"), ("", (-1, -1), "INVALID_REQUEST"),
      (None, (5, -1), "INVALID_REQUEST"), (None, (-1, 5), "INVALID_REQUEST")],
 )  # fmt: skip
 def test_what_is_refused_gets_no_id(node, transactional_id, given, code):
@@ -78,3 +79,48 @@ def test_a_full_disk_is_told_and_is_no_end(node):
     node.disk.free_up()
 
     assert new_id(node) >= 0
+
+
+# ── transactional producers ──────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def coordinator(node):
+    node.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["tx"]))
+    return node
+
+
+@pytest.mark.parametrize("version", range(7))
+def test_a_transactional_producer_gets_an_identity_and_whoever_comes_after_it_the_next_epoch(
+    coordinator, version
+):
+    first, second = (coordinator.ask(InitProducerIdRequest("tx", 1_000), version) for _ in range(2))
+
+    assert (error_of(first), first.producer_epoch) == ("NONE", 0)
+    assert (second.producer_id, second.producer_epoch) == (first.producer_id, 1)
+
+
+def test_an_identity_survives_a_crash(coordinator):
+    first = coordinator.ask(InitProducerIdRequest("tx", 1_000))
+
+    coordinator.restart(clean=False)
+    coordinator.settle()
+    second = coordinator.ask(InitProducerIdRequest("tx", 1_000))
+
+    assert (second.producer_id, second.producer_epoch) == (first.producer_id, first.producer_epoch + 1)
+
+
+def test_a_new_identity_waits_for_its_producer_id(coordinator):
+    coordinator.flush_at_once = False
+    ticket = coordinator.send(InitProducerIdRequest("tx", 1_000))
+    assert coordinator.answer(ticket) is None
+
+    coordinator.do_flushes()
+
+    assert error_of(coordinator.answer(ticket)) == "NONE"
+
+
+def test_a_timeout_beyond_the_longest_is_refused(coordinator):
+    response = coordinator.ask(InitProducerIdRequest("tx", 900_001))
+
+    assert error_of(response) == "INVALID_TRANSACTION_TIMEOUT"

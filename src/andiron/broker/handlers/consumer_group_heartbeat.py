@@ -1,0 +1,27 @@
+"""ConsumerGroupHeartbeat (key 68), versions 0-1: the one request of a member to which the broker assigns.
+
+Read next: groups/consumer.py.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+
+API = ApiKey.CONSUMER_GROUP_HEARTBEAT
+SERVED = ADVERTISED = (0, 1)
+
+
+def handle(broker: Broker, request: Request[ConsumerGroupHeartbeatRequest]) -> Wait:
+    return broker.groups.run(request.body.group_id, request).or_else(_refusal)
+
+
+def _refusal(error: ProtocolError) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=error.code.number, error_message=error.detail)

@@ -1,0 +1,34 @@
+"""DeleteGroups (key 42), versions 0-2: groups without members are forgotten, with their offsets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+
+API = ApiKey.DELETE_GROUPS
+SERVED = ADVERTISED = (0, 2)
+
+
+def handle(broker: Broker, request: Request[DeleteGroupsRequest]) -> Wait:
+    named = dict.fromkeys(request.body.groups_names)
+    answers = Wait.all([_ask(broker, request, group_id) for group_id in named])
+    return answers.and_then(lambda results: DeleteGroupsResponse(results=results))
+
+
+def _ask(broker: Broker, request: Request[DeleteGroupsRequest], group_id: str) -> Wait:
+    asked = DeleteGroupsRequest([group_id])
+    return broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+
+
+def _refusal(group_id: str, error: ProtocolError) -> DeletableGroupResult:
+    return DeletableGroupResult(group_id, error.code.number)

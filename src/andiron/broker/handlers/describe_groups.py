@@ -1,0 +1,45 @@
+"""DescribeGroups (key 15), versions 0-6: state and members of classic groups.
+
+Each group is asked for by itself, and one that cannot be told of has its error in its own entry.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from andiron.broker.broker import Broker
+from andiron.broker.operations import ON_GROUPS
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+
+API = ApiKey.DESCRIBE_GROUPS
+SERVED = ADVERTISED = (0, 6)
+
+
+def handle(broker: Broker, request: Request[DescribeGroupsRequest]) -> Wait:
+    answers = Wait.all([_ask(broker, request, group_id) for group_id in request.body.groups])
+    return answers.and_then(partial(_response, request.body))
+
+
+def _ask(broker: Broker, request: Request[DescribeGroupsRequest], group_id: str) -> Wait:
+    asked = DescribeGroupsRequest([group_id])
+    return broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+
+
+def _response(body: DescribeGroupsRequest, groups: list[DescribedGroup]) -> DescribeGroupsResponse:
+    if body.include_authorized_operations:
+        for group in groups:
+            if group.error_code == ErrorCode.NONE.number:
+                group.authorized_operations = ON_GROUPS
+    return DescribeGroupsResponse(groups=groups)
+
+
+def _refusal(group_id: str, error: ProtocolError) -> DescribedGroup:
+    return DescribedGroup(error.code.number, error.detail, group_id)

@@ -1,0 +1,24 @@
+"""Heartbeat (key 12), versions 0-4: a member of a classic group is there, and hears if it must join again.
+
+Read next: groups/classic.py.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+
+API = ApiKey.HEARTBEAT
+SERVED = ADVERTISED = (0, 4)
+
+
+def handle(broker: Broker, request: Request[HeartbeatRequest]) -> Wait:
+    return broker.groups.run(request.body.group_id, request).or_else(_refusal)
+
+
+def _refusal(error: ProtocolError) -> HeartbeatResponse:
+    return HeartbeatResponse(error_code=error.code.number)

@@ -1,0 +1,86 @@
+"""TxnOffsetCommit (key 28), versions 0-5: offsets of a group that count once the transaction commits.
+
+The offsets are records of the transaction, in the group's partition, and so that partition must be part
+of it: from version 5 on it becomes so with this request, before that a client has sent AddOffsetsToTxn, and
+the coordinator of the transaction is asked whether it has.
+
+Read next: produce.py, where records of a transaction go the same way.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from andiron.broker import transactional_writes
+from andiron.broker.broker import Broker
+from andiron.broker.partition import Partition
+from andiron.broker.request import Request
+from andiron.broker.transactional_writes import Writer
+from andiron.broker.verification import Guard
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import TopicPartition
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+API = ApiKey.TXN_OFFSET_COMMIT
+SERVED = ADVERTISED = (0, 5)
+
+ADDS_SINCE = 5
+ABORTABLE_SINCE = 4
+
+
+def handle(broker: Broker, request: Request[TxnOffsetCommitRequest]) -> Wait:
+    body = request.body
+    place = TopicPartition(broker.groups.shards.topic, broker.groups.partition_of(body.group_id))
+    try:
+        begun = _begun(broker, request, place)
+    except ProtocolError as error:
+        begun = Wait.failed(error)
+    return begun.or_else(partial(_refusal, body))
+
+
+def _begun(broker: Broker, request: Request[TxnOffsetCommitRequest], place: TopicPartition) -> Wait:
+    body = request.body
+    if not body.group_id:
+        raise ErrorCode.INVALID_GROUP_ID.error("a group has a name")
+    partition = broker.groups.shards.shard(place.partition).partition
+    if not partition.opens_transaction(body.producer_id, body.producer_epoch):
+        return broker.groups.run(body.group_id, request)
+    guard = partition.guards.begin(body.producer_id, body.producer_epoch)
+    writer = Writer(body.transactional_id, body.producer_id, body.producer_epoch)
+    adds, abortable = request.version >= ADDS_SINCE, request.version >= ABORTABLE_SINCE
+    asked = transactional_writes.ask(
+        broker, writer, (place,), adds=adds, abortable=abortable, now=request.now
+    )
+    return asked.and_then(lambda outcome: _commit(broker, request, partition, guard, outcome[place]))
+
+
+def _commit(
+    broker: Broker, request: Request[TxnOffsetCommitRequest], partition: Partition, guard: Guard,
+    code: ErrorCode,
+) -> Wait:  # fmt: skip
+    producer_id = request.body.producer_id
+    partition.guards.check(producer_id, guard)
+    partition.guards.end(producer_id)
+    if code is not ErrorCode.NONE:
+        raise code.error("the group's partition is not part of the transaction")
+    return broker.groups.run(request.body.group_id, request)
+
+
+def _refusal(body: TxnOffsetCommitRequest, error: ProtocolError) -> TxnOffsetCommitResponse:
+    code = error.code.number
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                topic.name,
+                [TxnOffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions],
+            )
+            for topic in body.topics
+        ]
+    )

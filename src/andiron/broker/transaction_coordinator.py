@@ -1,0 +1,169 @@
+"""The transaction coordinator of this broker: who writes under which transactional id, and what became of it.
+
+    handlers ──▶ run(transactional id, request) ──▶ the shard of its partition of __transaction_state
+                                                        │ decided, and committed there
+                                     MarkersWritten ◀── markers ◀┘ owed to the partitions of the transaction
+
+A transaction is decided when the record that says so is committed in the coordinator's own log:
+only then may markers go out (`send_markers`), or a decision that is lost with its leader could be
+seen elsewhere. Markers that could not be written are tried again.
+
+Read next: marker_writer.py, transactions/shard.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from andiron.broker.coordinator import Coordinator, Plan, partition_of
+from andiron.broker.marker_writer import Outcome
+from andiron.broker.metadata import Metadata
+from andiron.broker.partition import Marker, Partition
+from andiron.broker.shards import Shard, Wrote, readable
+from andiron.broker.timetable import Timetable
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis, Offset, TopicPartition
+from andiron.records.batch import Batch
+from andiron.transactions.records import TransactionRecord, decode_record, encode_record
+from andiron.transactions.requests import Markers, MarkersWritten
+from andiron.transactions.settings import TransactionSettings
+from andiron.transactions.shard import TransactionShard
+
+TOPIC = "__transaction_state"
+DECISION_MS = 30_000
+RETRY_MS = 100
+
+# A partition that answers so has no use for the marker: it is gone, or further on.
+DONE_WITH = {
+    ErrorCode.NONE,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+}
+
+log = logging.getLogger(__name__)
+
+WriteMarkers = Callable[[Marker, list[TopicPartition], Millis], Wait]
+Later = Callable[[Wait, Callable[[Any], None]], None]
+
+
+class TransactionCoordinator:
+    """The transactional ids whose partitions are led here."""
+
+    def __init__(
+        self, settings: TransactionSettings, metadata: Metadata, appended: Wrote, touch: Callable[[Any], None],
+        write: WriteMarkers, later: Later,
+    ) -> None:  # fmt: skip
+        self.settings, self._metadata = settings, metadata
+        self._write, self._later = write, later
+        self._owing: dict[
+            Shard[TransactionShard], Offset
+        ] = {}  # and where its log ended at the last decision
+        self._retries = Timetable()
+        self.shards = Coordinator(
+            TOPIC, Plan(self._machine, encode_record, _records, appended, touch, self._settled)
+        )
+
+    def partition_of(self, transactional_id: str) -> int:
+        """The number of the partition that an id is kept in."""
+        topic = self._metadata.image.topics.get(TOPIC)
+        count = len(topic.partitions) if topic else self.settings.transaction_state_log_num_partitions
+        return partition_of(transactional_id, count)
+
+    def run(self, transactional_id: str, request: object, now: Millis) -> Wait:
+        """Let the shard of an id decide a request."""
+        return self.shards.run(self.partition_of(transactional_id), request, now, DECISION_MS)
+
+    def run_on_all(self, request: object, now: Millis) -> Wait:
+        """Let every shard decide a request; the Wait gives all their responses."""
+        if self.shards.loading:
+            error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error("some transactions are being loaded")
+            return Wait.failed(error)
+        indexes = [shard.partition.name.partition for shard in self.shards]
+        return Wait.all([self.shards.run(index, request, now, DECISION_MS) for index in indexes])
+
+    def machine_of(self, transactional_id: str) -> TransactionShard:
+        """The machine that decides for an id, to be asked without a decision."""
+        return self.shards.shard(self.partition_of(transactional_id)).machine
+
+    # ── what time brings ─────────────────────────────────────────────────────────────
+
+    def next_deadline(self) -> Millis:
+        return min(self.shards.next_deadline(), self._retries.next_deadline())
+
+    def tick(self, now: Millis) -> None:
+        self.shards.tick(now)
+        self._retries.run(now)
+
+    # ── markers ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def owes_markers(self) -> bool:
+        return bool(self._owing)
+
+    def send_markers(self, now: Millis) -> None:
+        """Send out the markers of what has been decided and committed."""
+        for shard, end in list(self._owing.items()):
+            watermark = shard.partition.watermark
+            if watermark >= end or shard.gone:
+                del self._owing[shard]
+            if not shard.gone:
+                for markers in shard.machine.take_markers(watermark):
+                    self._send(shard, markers, now)
+
+    def _settled(self, shard: Shard[TransactionShard], now: Millis) -> None:
+        self._owing[shard] = shard.partition.log.end
+        self.send_markers(now)
+
+    def _send(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:
+        marker = Marker(
+            markers.producer_id, markers.producer_epoch, markers.committed, markers.coordinator_epoch,
+            markers.version,
+        )  # fmt: skip
+        written = self._write(marker, list(markers.partitions), now)
+        self._later(written, partial(self._written, shard, markers, now))
+
+    def _written(
+        self, shard: Shard[TransactionShard], markers: Markers, now: Millis, outcome: Outcome
+    ) -> None:
+        if shard.gone:
+            return
+        done = tuple(name for name, code in outcome.items() if code in DONE_WITH)
+        left = tuple(name for name, code in outcome.items() if code not in DONE_WITH)
+        if done or not outcome:
+            told = MarkersWritten(markers.transactional_id, markers.producer_id, markers.producer_epoch, done)
+            index = shard.partition.name.partition
+            self._later(self.shards.run(index, told, now, DECISION_MS), lambda response: None)
+        if left:
+            again = markers._replace(partitions=left)
+            self._retries.at(Millis(now + RETRY_MS), lambda now: self._try_again(shard, again, now))
+
+    def _try_again(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:
+        if not shard.gone:
+            shard.machine.put_back(markers)
+            self._owing[shard] = shard.partition.log.end
+
+    # ── shards ───────────────────────────────────────────────────────────────────────
+
+    def _machine(self, partition: Partition) -> TransactionShard:
+        return TransactionShard(self.settings, partition.epoch, self._has_partition)
+
+    def _has_partition(self, topic: str, index: int) -> bool:
+        found = self._metadata.image.topics.get(topic)
+        return found is not None and index in found.partitions
+
+
+def _records(batch: Batch) -> Iterator[tuple[int, TransactionRecord]]:
+    """What a batch of the topic says. What cannot be understood is reported and passed over."""
+    for record in () if batch.is_control else readable(batch, TOPIC):
+        try:
+            decoded = decode_record(record.key, record.value)
+        except ProtocolError as error:
+            log.warning("%s, offset %d: passed over: %s", TOPIC, record.offset, error.detail)
+            continue
+        if decoded is not None:
+            yield record.offset, decoded
