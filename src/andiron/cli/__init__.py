@@ -3,6 +3,7 @@
     main.py      the commands, each loaded when it is called
     up.py        start a node
     topic.py     produce.py     consume.py     config.py      what a cluster's users do
+    group.py     transaction.py                               what its operators do
     log.py       look into the files of a stopped node: dump.py decodes, verify.py complains
     reference.py writes docs/settings.md and docs/apis.md from the tables
 

@@ -26,6 +26,11 @@ _HINTS = {
     ErrorCode.MESSAGE_TOO_LARGE: "raise max.message.bytes of the topic, or send smaller records",
     ErrorCode.NOT_ENOUGH_REPLICAS: "see `andiron topic describe` for the replicas that are in sync",
     ErrorCode.OFFSET_OUT_OF_RANGE: "see `andiron topic describe` for the offsets that are there",
+    ErrorCode.GROUP_ID_NOT_FOUND: "`andiron group list` shows what there is",
+    ErrorCode.NON_EMPTY_GROUP: "stop its members first; `andiron group describe` shows them",
+    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: "stop the members that are; `andiron group describe` shows them",
+    ErrorCode.UNKNOWN_MEMBER_ID: "`andiron group describe` shows the members of a group",
+    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: "`andiron transaction list` shows what there is",
     ErrorCode.INVALID_CONFIG: "`andiron config get` with --all lists the settings there are",
 }
 

@@ -16,6 +16,10 @@ PLACES = {
     "topic": Place("andiron.cli.topic", "topic", "Create, list, describe, alter and delete topics."),
     "produce": Place("andiron.cli.produce", "produce", "Write records from stdin to a topic."),
     "consume": Place("andiron.cli.consume", "consume", "Read records of a topic to stdout."),
+    "group": Place("andiron.cli.group", "group", "List, describe, reset and delete groups of consumers."),
+    "transaction": Place(
+        "andiron.cli.transaction", "transaction", "List, describe, look for hanging and abort transactions."
+    ),
     "config": Place("andiron.cli.config", "config", "Show and change settings of topics and brokers."),
     "log": Place("andiron.cli.log", "log", "Look into the data files of a stopped node."),
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.times import TimeError, now_ms, parse_duration, parse_time
+
 bootstrap_option = click.option(
     "--bootstrap",
     "-b",
@@ -27,3 +29,19 @@ def as_pairs(context: click.Context, parameter: click.Parameter, values: tuple[s
             raise click.BadParameter(f"{text!r} is not of the form name=value", context, parameter)
         pairs[name.strip()] = value
     return pairs
+
+
+def as_time(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A time, in ms since 1970."""
+    try:
+        return None if text is None else parse_time(text, now_ms())
+    except TimeError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
+
+
+def as_duration(context: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    """A duration, in ms."""
+    try:
+        return None if text is None else parse_duration(text)
+    except TimeError as error:
+        raise click.BadParameter(str(error), context, parameter) from error

@@ -10,14 +10,18 @@ import click
 
 _KIB = 1024
 _GAP = "  "
+NOTHING = "-"
 
 
 def columns(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Aligned columns under their names; one that holds only numbers is aligned to the right."""
+    """Aligned columns under their names; one that holds only numbers is aligned to the right.
+
+    None stands for what is not known, among numbers too.
+    """
     body = [list(row) for row in rows]
-    lines = [[str(cell) for cell in row] for row in [list(head), *body]]
+    lines = [[NOTHING if cell is None else str(cell) for cell in row] for row in [list(head), *body]]
     widths = [max(len(line[at]) for line in lines) for at in range(len(head))]
-    right = [bool(body) and all(isinstance(row[at], int) for row in body) for at in range(len(head))]
+    right = [_are_numbers([row[at] for row in body]) for at in range(len(head))]
     return "\n".join(
         _GAP.join(
             cell.rjust(width) if flush_right else cell.ljust(width)
@@ -25,6 +29,11 @@ def columns(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
         ).rstrip()
         for line in lines
     )
+
+
+def _are_numbers(cells: Sequence[Any]) -> bool:
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and all(isinstance(cell, int) for cell in known)
 
 
 def print_json(value: Any) -> None:

@@ -17,6 +17,11 @@ def test_a_column_with_a_word_among_numbers_is_words() -> None:
     assert columns(("N",), [(10,), ("?",)]) == "N\n10\n?"
 
 
+def test_what_is_not_known_may_stand_among_numbers() -> None:
+    assert columns(("N",), [(10,), (None,)]) == " N\n10\n -"
+    assert columns(("N",), [(None,)]) == "N\n-"
+
+
 def test_no_rows_are_a_head() -> None:
     assert columns(("A", "B"), []) == "A  B"
 

@@ -6,7 +6,14 @@ import time
 
 import pytest
 
-from andiron.cli.times import TimeError, parse_time, show_time
+from andiron.cli.times import (
+    TimeError,
+    now_ms,
+    parse_duration,
+    parse_time,
+    show_duration,
+    show_time,
+)
 
 NOW = 1_700_000_000_000
 
@@ -51,3 +58,38 @@ def test_a_time_is_shown_so_that_it_can_be_read_again() -> None:
 def test_no_time_is_shown_as_nothing_and_an_absurd_one_as_a_number() -> None:
     assert show_time(-1) == ""
     assert show_time(1 << 60) == f"@{1 << 60}"
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [("30s", 30_000), ("250ms", 250), ("1h30m", 5_400_000), (" 2d 12H ", 216_000_000), ("0s", 0)],
+)
+def test_a_duration_is_read(text: str, ms: int) -> None:
+    assert parse_duration(text) == ms
+
+
+@pytest.mark.parametrize("text", ["", "5", "m", "5m later", "-5m", "PT5M", "1.5h"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(TimeError, match="not a duration such as"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "0s"),
+        (250, "0.2s"),
+        (4_200, "4.2s"),
+        (59_000, "59s"),
+        (60_000, "1m 0s"),
+        (200_000, "3m 20s"),
+        (7_500_000, "2h 5m"),
+        (190_800_000, "2d 5h"),
+    ],
+)
+def test_a_duration_is_shown_in_the_units_that_matter(ms: int, text: str) -> None:
+    assert show_duration(ms) == text
+
+
+def test_now_is_now() -> None:
+    assert abs(now_ms() - time.time() * 1000) < 60_000

@@ -6,6 +6,7 @@
         producer.send("orders", b"a cup of tea", key=b"customer-42")
     for record in PartitionReader(client, TopicPartition("orders", 2), start=0, end=1):
         print(record.offset, record.value)
+    print(GroupAdmin(client).groups(), TransactionAdmin(client).transactions())
 
 One thread to a client. The names are imported when first asked for, so that whoever only reads does not
 load what writers need.
@@ -19,17 +20,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from andiron.client.blocking.admin import Admin
     from andiron.client.blocking.client import Client
+    from andiron.client.blocking.group_admin import GroupAdmin
     from andiron.client.blocking.producer import Producer
     from andiron.client.blocking.reader import PartitionReader, Reader
+    from andiron.client.blocking.transaction_admin import TransactionAdmin
 
-__all__ = ["Admin", "Client", "PartitionReader", "Producer", "Reader"]
+__all__ = ["Admin", "Client", "GroupAdmin", "PartitionReader", "Producer", "Reader", "TransactionAdmin"]
 
 _MODULES = {
     "Admin": "admin",
     "Client": "client",
+    "GroupAdmin": "group_admin",
     "PartitionReader": "reader",
     "Producer": "producer",
     "Reader": "reader",
+    "TransactionAdmin": "transaction_admin",
 }
 
 

@@ -9,12 +9,13 @@ returns when the brokers know it and its partitions have leaders.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from andiron.client.blocking.client import Client
 from andiron.client.connection import Connection
 from andiron.client.core.addresses import Address
+from andiron.client.core.answers import Answers, by_topic, check_error, error_in
 from andiron.client.core.descriptions import (
     Cluster,
     Config,
@@ -25,7 +26,7 @@ from andiron.client.core.descriptions import (
     configs_of,
 )
 from andiron.client.core.metadata import Broker, Topic
-from andiron.model.errors import ErrorCode, ProtocolError, Refused
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -70,7 +71,6 @@ from andiron.wire.messages.list_offsets import (
 )
 
 T = TypeVar("T")
-Answers: TypeAlias = dict[TopicPartition, T | ProtocolError]
 Check: TypeAlias = Callable[[T], None]
 
 BROKER_DEFAULT = -1  # partitions or replicas as the broker's settings say
@@ -109,7 +109,7 @@ class Admin:
 
         def check(answer: CreateTopicsResponse) -> None:
             for each in answer.topics:
-                _check(each.error_code, each.error_message, f"topic {name!r}")
+                check_error(each.error_code, each.error_message, f"topic {name!r}")
 
         request = CreateTopicsRequest([wanted], self._timeout_ms)
         self._client.call_controller(request, CreateTopicsResponse, check)
@@ -120,7 +120,7 @@ class Admin:
 
         def check(answer: CreatePartitionsResponse) -> None:
             for each in answer.results:
-                _check(each.error_code, each.error_message, f"topic {name!r}")
+                check_error(each.error_code, each.error_message, f"topic {name!r}")
 
         request = CreatePartitionsRequest([CreatePartitionsTopic(name, total, None)], self._timeout_ms)
         self._client.call_controller(request, CreatePartitionsResponse, check)
@@ -131,7 +131,7 @@ class Admin:
 
         def check(answer: DeleteTopicsResponse) -> None:
             for each in answer.responses:
-                _check(each.error_code, each.error_message, f"topic {name!r}")
+                check_error(each.error_code, each.error_message, f"topic {name!r}")
 
         request = DeleteTopicsRequest([DeleteTopicState(name)], [name], self._timeout_ms)
         self._client.call_controller(request, DeleteTopicsResponse, check)
@@ -157,7 +157,7 @@ class Admin:
 
         def check(answer: DescribeConfigsResponse) -> None:
             for each in answer.results:
-                _check(each.error_code, each.error_message, resource)
+                check_error(each.error_code, each.error_message, resource)
 
         answer = self._call_for(resource, request, DescribeConfigsResponse, check)
         return configs_of(answer.results[0])
@@ -171,7 +171,7 @@ class Admin:
 
         def check(answer: IncrementalAlterConfigsResponse) -> None:
             for each in answer.responses:
-                _check(each.error_code, each.error_message, resource)
+                check_error(each.error_code, each.error_message, resource)
 
         asked = AlterConfigsResource(resource.type, resource.name, changes)
         request = IncrementalAlterConfigsRequest([asked])
@@ -194,7 +194,7 @@ class Admin:
                 ListOffsetsTopic(
                     name, [ListOffsetsPartition(each.partition, -1, times[each]) for each in group]
                 )
-                for name, group in _by_topic(asked)
+                for name, group in by_topic(asked)
             ]
             request = ListOffsetsRequest(-1, topics=rows, timeout_ms=self._timeout_ms)
             answers: Answers[OffsetAt] = {}
@@ -202,7 +202,7 @@ class Admin:
                 for each in topic.partitions:
                     partition = TopicPartition(topic.name, each.partition_index)
                     found = OffsetAt(each.offset, each.timestamp, each.leader_epoch)
-                    answers[partition] = _error(each.error_code, None, partition) or found
+                    answers[partition] = error_in(each.error_code, None, partition) or found
             return answers
 
         return self._client.ask_leaders(times, ask)
@@ -215,7 +215,7 @@ class Admin:
                 DeleteRecordsTopic(
                     name, [DeleteRecordsPartition(each.partition, offsets[each]) for each in group]
                 )
-                for name, group in _by_topic(asked)
+                for name, group in by_topic(asked)
             ]
             answers: Answers[int] = {}
             for topic in leader.call(
@@ -223,7 +223,7 @@ class Admin:
             ).topics:
                 for each in topic.partitions:
                     partition = TopicPartition(topic.name, each.partition_index)
-                    error = _error(each.error_code, None, partition)
+                    error = error_in(each.error_code, None, partition)
                     answers[partition] = each.low_watermark if error is None else error
             return answers
 
@@ -233,15 +233,15 @@ class Admin:
         """A broker's log directories and what lies in them: everything, or these partitions."""
 
         def check(answer: DescribeLogDirsResponse) -> None:
-            _check(answer.error_code, None, f"broker {node_id}")
+            check_error(answer.error_code, None, f"broker {node_id}")
             for each in answer.results:
-                _check(each.error_code, None, each.log_dir)
+                check_error(each.error_code, None, each.log_dir)
 
         wanted = None
         if partitions is not None:
             wanted = [
                 DescribableLogDirTopic(name, [each.partition for each in group])
-                for name, group in _by_topic(partitions)
+                for name, group in by_topic(partitions)
             ]
         request = DescribeLogDirsRequest(wanted)
         answer = self._client.call_broker(node_id, request, DescribeLogDirsResponse, check)
@@ -253,33 +253,10 @@ class Admin:
         """Its id, its controller and its brokers."""
 
         def check(answer: DescribeClusterResponse) -> None:
-            _check(answer.error_code, answer.error_message, "the cluster")
+            check_error(answer.error_code, answer.error_message, "the cluster")
 
         answer = self._client.call_any(DescribeClusterRequest(), DescribeClusterResponse, check)
         brokers = [
             Broker(each.broker_id, Address(each.host, each.port), each.rack) for each in answer.brokers
         ]
         return Cluster(answer.cluster_id, answer.controller_id, sorted(brokers))
-
-
-def _error(number: int, message: str | None, subject: object) -> ProtocolError | None:
-    """What a broker said went wrong with `subject`, in one line."""
-    code = ErrorCode.of(number)
-    if code is ErrorCode.NONE:
-        return None
-    return code.error(f"{subject}: {message or code.meaning}")
-
-
-def _check(number: int, message: str | None, subject: object) -> None:
-    if number == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.number:
-        # Said by the controller of a name that was typed: asking it again would not help.
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {subject}")
-    if (error := _error(number, message, subject)) is not None:
-        raise error
-
-
-def _by_topic(partitions: Sequence[TopicPartition]) -> Iterable[tuple[str, list[TopicPartition]]]:
-    groups: dict[str, list[TopicPartition]] = {}
-    for partition in partitions:
-        groups.setdefault(partition.topic, []).append(partition)
-    return groups.items()

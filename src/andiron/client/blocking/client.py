@@ -3,6 +3,7 @@
     caller ──▶ call_any          any broker         metadata, cluster-wide questions
                call_broker       that one           its log directories, its settings
                call_controller   the controller     topics and settings are changed there
+               call_every        one after another  what each of them coordinates
                ask_leaders       each its own       offsets, records
 
 What fails for a passing reason is tried again after a pause, with fresh metadata where it went to the
@@ -10,7 +11,7 @@ wrong broker, until `default.api.timeout.ms` is over; then the last reason is ra
 raised at once. Before any broker has answered there is nothing to be patient about: a first connection
 that fails is an error by itself.
 
-Read next: ../core/metadata.py, then producer.py and reader.py.
+Read next: ../core/metadata.py, then producer.py and reader.py; coordinators.py for groups and transactions.
 """
 
 from __future__ import annotations
@@ -75,6 +76,24 @@ class Client:
         """Ask the broker that clients are told to take for the controller."""
         return self._call(self._controller_connection, request, response, check)
 
+    def call_every(
+        self,
+        request: Any,
+        response: type[R],
+        check: Callable[[R], None] | None = None,
+        require: tuple[int, str] | None = None,
+    ) -> dict[int, R]:
+        """Ask every broker that there is now; the answers by id.
+
+        What is asked may `require` a version of each of them: the least, and what needs it.
+        """
+        self.retry(lambda: self.refresh(list(self.metadata.topics)))
+        node_ids = sorted(self.metadata.brokers)
+        if require is not None:
+            for node_id in node_ids:
+                self.connection(node_id).versions.require(request.__api_key__, *require)
+        return {each: self.call_broker(each, request, response, check) for each in node_ids}
+
     def ask_leaders(
         self,
         partitions: Iterable[TopicPartition],
@@ -93,6 +112,8 @@ class Client:
                         del left[partition]
                     elif problem is None or not isinstance(answer, Retriable):
                         problem = answer
+            if problem is None and left:
+                problem = ErrorCode.UNKNOWN_SERVER_ERROR.error(f"nothing was said of {next(iter(left))}")
             if problem is not None:
                 raise problem
 

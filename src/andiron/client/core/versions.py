@@ -45,6 +45,14 @@ class Versions:
             )
         return version
 
+    def require(self, api_key: int, least: int, what: str) -> None:
+        """Refuse to ask for what only later versions than the one spoken can say."""
+        version = self.pick(api_key)
+        if version < least:
+            raise ErrorCode.UNSUPPORTED_VERSION.error(
+                f"{what} needs {APIS[api_key].name} {least}; this broker serves {version}"
+            )
+
 
 def version_to_ask_again(answer: ApiVersionsResponse, asked: int) -> int | None:
     """The version in which to repeat ApiVersions; None if the answer is the answer."""

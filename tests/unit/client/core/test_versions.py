@@ -60,3 +60,11 @@ def test_a_broker_that_names_the_refused_version_is_asked_in_version_0() -> None
     told = ApiVersionsResponse(UNSUPPORTED, [ApiVersion(ApiKey.API_VERSIONS, 0, 4)])
 
     assert version_to_ask_again(told, asked=4) == 0
+
+
+def test_what_only_later_versions_say_is_refused_by_earlier_ones() -> None:
+    versions = Versions({ApiKey.LIST_GROUPS: (0, 4)})
+    versions.require(ApiKey.LIST_GROUPS, 4, "a filter by state")
+
+    with pytest.raises(Refused, match="a filter by type needs ListGroups 5; this broker serves 4"):
+        versions.require(ApiKey.LIST_GROUPS, 5, "a filter by type")

@@ -1,0 +1,189 @@
+"""`andiron group`: list, describe, reset and delete groups of consumers, and what belongs to that."""
+
+from __future__ import annotations
+
+import click
+
+from andiron.cli.failures import Failure
+from andiron.cli.group_report import GroupReport
+from andiron.cli.group_reset import reset
+from andiron.cli.options import bootstrap_option, json_option
+from andiron.cli.output import columns, plural, print_json, remark
+from andiron.cli.selections import Selection, as_selections, chosen, show_partitions
+from andiron.cli.times import now_ms
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.group_admin import GroupAdmin
+
+STATES = ("Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Empty", "Dead")
+TYPES = ("classic", "consumer")
+
+
+@click.group()
+def group() -> None:
+    """Groups: consumers that share the work on some topics, and the offsets up to which it is done.
+
+    Each partition is read by one member at a time. What a group has committed outlives its members, so that
+    whoever comes next goes on from there.
+    """
+
+
+@group.command("list")
+@click.option(
+    "--state",
+    "states",
+    type=click.Choice(STATES, case_sensitive=False),
+    multiple=True,
+    help="Only those in this state; may be given again.",
+)
+@click.option(
+    "--type",
+    "types",
+    type=click.Choice(TYPES, case_sensitive=False),
+    multiple=True,
+    help="Only those of this protocol: classic, or consumer, which assigns on the broker.",
+)
+@json_option
+@bootstrap_option
+def list_groups(*, states: tuple[str, ...], types: tuple[str, ...], as_json: bool, bootstrap: str) -> None:
+    """List the groups of the cluster.
+
+    \b
+    Examples:
+      andiron group list
+      andiron group list --state empty --json | jq -r '.[].group'
+    """
+    with Client(bootstrap) as client:
+        groups = GroupAdmin(client).groups(states, types)
+    if as_json:
+        print_json(
+            [
+                {
+                    "group": each.id,
+                    "type": each.type,
+                    "protocol_type": each.protocol_type,
+                    "state": each.state,
+                    "coordinator": each.coordinator,
+                }
+                for each in groups
+            ]
+        )
+    elif groups:
+        rows = [(each.id, each.type, each.protocol_type, each.state, each.coordinator) for each in groups]
+        click.echo(columns(("GROUP", "TYPE", "PROTOCOL", "STATE", "COORDINATOR"), rows))
+    else:
+        remark("there are no such groups; a consumer with a group.id makes one")
+
+
+@group.command()
+@click.argument("name")
+@json_option
+@bootstrap_option
+def describe(name: str, as_json: bool, bootstrap: str) -> None:
+    """Show a group: its state, its members with what they have, and how far it is behind.
+
+    COMMITTED is the offset of the record to be read next, END that of the one to be written next, and LAG what
+    lies between. BEHIND is the age of the first record that the group has not consumed.
+
+    \b
+    Examples:
+      andiron group describe billing
+      andiron group describe billing --json | jq '[.partitions[].lag] | add'
+    """
+    with Client(bootstrap) as client:
+        report = GroupReport.gather(GroupAdmin(client), name, now_ms())
+    if as_json:
+        print_json(report.as_json())
+    else:
+        click.echo(report.as_text())
+
+
+group.add_command(reset)
+
+
+@group.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@bootstrap_option
+def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
+    """Delete groups that have no members, with all that they have committed. There is no way back.
+
+    \b
+    Examples:
+      andiron group delete billing
+      andiron group delete trial-1 trial-2 --yes
+    """
+    with Client(bootstrap) as client:
+        admin = GroupAdmin(client)
+        there = {each.id for each in admin.groups()}
+        missing = [name for name in names if name not in there]
+        if missing:
+            raise Failure(f"there is no group {', '.join(map(repr, missing))}; nothing was deleted")
+        if not yes:
+            click.confirm(f"Delete {', '.join(names)} with all offsets?", abort=True, err=True)
+        for name in dict.fromkeys(names):
+            admin.delete(name)
+            click.echo(f"deleted {name}")
+
+
+@group.command("delete-offsets")
+@click.argument("name")
+@click.option(
+    "--topic",
+    "selections",
+    callback=as_selections,
+    multiple=True,
+    required=True,
+    metavar="TOPIC[:0-3,7]",
+    help="What to forget: a topic, or some of its partitions; may be given again.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@bootstrap_option
+def delete_offsets(*, name: str, selections: list[Selection], yes: bool, bootstrap: str) -> None:
+    """Make a group forget what it has committed of some topics, to which none of its members subscribes.
+
+    \b
+    Examples:
+      andiron group delete-offsets billing --topic old-orders
+      andiron group delete-offsets billing --topic orders:0-3 --yes
+    """
+    with Client(bootstrap) as client:
+        partitions = chosen(client, selections)
+        if not yes:
+            asked = f"Make {name} forget {show_partitions(partitions)}?"
+            click.confirm(asked, abort=True, err=True)
+        GroupAdmin(client).delete_offsets(name, partitions)
+    click.echo(f"{name}: {plural(len(partitions), 'offset')} forgotten")
+
+
+@group.command("remove-member")
+@click.argument("name")
+@click.option("--member", "members", multiple=True, metavar="ID", help="A member; may be given again.")
+@click.option(
+    "--instance",
+    "instances",
+    multiple=True,
+    metavar="ID",
+    help="A static member by its group.instance.id; may be given again.",
+)
+@bootstrap_option
+def remove_member(*, name: str, members: tuple[str, ...], instances: tuple[str, ...], bootstrap: str) -> None:
+    """Take members out of a group at once instead of waiting until their session ends.
+
+    Their partitions go to the others. A member that is alive joins again, unless it is a static one: those
+    must be started anew. `andiron group describe` shows the ids.
+
+    \b
+    Examples:
+      andiron group remove-member billing --instance worker-3
+      andiron group remove-member billing --member consumer-1-5f0e3c6e-7a0b-4c5e-9a57-0d2f6b1f3f8e
+    """
+    if not members and not instances:
+        raise click.UsageError("whom? give --member or --instance")
+    with Client(bootstrap) as client:
+        admin = GroupAdmin(client)
+        for member in members:
+            admin.remove_member(name, member)
+            click.echo(f"{name}: removed {member}")
+        for instance in instances:
+            admin.remove_member(name, instance_id=instance)
+            click.echo(f"{name}: removed {instance}")
