@@ -59,9 +59,7 @@ class GroupCoordinator:
 
     def run(self, group_id: str, request: Request[Any], body: Any = None) -> Wait:
         """Let a group's shard decide a request, or `body` as the part of it that is this group's."""
-        asked = Asked(
-            request.body if body is None else body, request.version, request.client_id or "", request.host
-        )
+        asked = _asked(request, request.body if body is None else body)
         timeout_ms = self._settings.offsets_commit_timeout_ms
         return self.shards.run(self.partition_of(group_id), asked, request.now, timeout_ms)
 
@@ -69,7 +67,7 @@ class GroupCoordinator:
         """Let every shard decide a request; the Wait gives all their responses."""
         if self.shards.loading:
             return Wait.failed(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error("some groups are being loaded"))
-        asked = Asked(request.body, request.version, request.client_id or "", request.host)
+        asked = _asked(request, request.body)
         timeout_ms = self._settings.offsets_commit_timeout_ms
         return Wait.all(
             [
@@ -97,6 +95,11 @@ class GroupCoordinator:
 
     def _configs_of(self, group_id: str) -> Mapping[str, str]:
         return self._metadata.image.configs_of(GROUP, group_id)
+
+
+def _asked(request: Request[Any], body: Any) -> Asked:
+    """Hosts are written with a slash before them, as Java has them; tools take it off."""
+    return Asked(body, request.version, request.client_id or "", f"/{request.host}")
 
 
 class _Topics:

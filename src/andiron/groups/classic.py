@@ -207,19 +207,19 @@ class ClassicProtocol:
         """Take in a record of a classic group: what it is, or that it is no more."""
         group_id = record.key.group
         if record.value is None:
-            self._forget(group_id)
+            if (group := self._group(group_id)) is not None:
+                self._forget(group)
         elif not self._loaded:
             self._world.groups[group_id] = restored(group_id, record.value, self._world.timers)
 
-    def _forget(self, group_id: str) -> None:
-        group = self._group(group_id)
-        if group is not None:
-            for member_id in [*group.pending, *group.members]:
-                group.end_session(member_id)
-            self._world.timers.cancel(TimerKey(JOIN, group_id))
-            self._world.timers.cancel(TimerKey(SYNC, group_id))
-            group.state = DEAD
-            del self._world.groups[group_id]
+    def _forget(self, group: ClassicGroup) -> None:
+        for member_id in [*group.pending, *group.members]:
+            group.end_session(member_id)
+        self._world.timers.cancel(TimerKey(JOIN, group.id))
+        self._world.timers.cancel(TimerKey(SYNC, group.id))
+        group.state = DEAD
+        if self._world.groups.get(group.id) is group:
+            del self._world.groups[group.id]
 
     # ── groups that change their protocol ────────────────────────────────────────────
 
@@ -228,7 +228,7 @@ class ClassicProtocol:
         outcome = Outcome()
         for member in group.members.values():
             outcome.refuse(group, member, ErrorCode.REBALANCE_IN_PROGRESS)
-        self._forget(group.id)
+        self._forget(group)
         return outcome.kept
 
     def take_over(self, group: ClassicGroup, now: Millis, *, rebalance: bool) -> GroupRecord:
