@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,7 @@ from andiron.model.ids import NEVER, Millis
 NOBODY = -1  # the connection of what a node waits for on its own account
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Wait:
     """A response that is not ready: `then` gives it, or the next Wait, once `until` holds, `otherwise` at the
     deadline."""
@@ -48,12 +48,13 @@ class Wait:
 
     def and_then(self, turn: Callable[[Any], Any]) -> Wait:
         """The same wait, for what `turn` makes of the response."""
-        return replace(self, then=lambda: _and_then(self.then(), turn))
+        then = self.then
+        return Wait(self.watch, self.until, self.deadline, lambda: _and_then(then(), turn), self.otherwise)
 
     def or_else(self, turn: Callable[[ProtocolError], Any]) -> Wait:
         """The same wait, for what `turn` makes of an error in the response's place."""
-        then, otherwise = self.then, self.otherwise
-        return replace(self, then=lambda: _or_else(then, turn), otherwise=lambda: _or_else(otherwise, turn))
+        then, otherwise = partial(_or_else, self.then, turn), partial(_or_else, self.otherwise, turn)
+        return Wait(self.watch, self.until, self.deadline, then, otherwise)
 
     @classmethod
     def over(cls, then: Callable[[], Any]) -> Wait:
