@@ -25,7 +25,7 @@ from andiron.broker.listeners import (
     parse_servers,
     parse_voters,
 )
-from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS, BrokerSettings
+from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS, BrokerSettings
 from andiron.controller.settings import ControllerSettings
 from andiron.groups.settings import GroupSettings
 from andiron.log.settings import LogSettings
@@ -103,6 +103,7 @@ class NodeSettings:
             delete_topic_enable=self.broker.delete_topic_enable,
             topic_table=LogSettings,
             topic_rows=TOPIC_ROWS,
+            group_rows=GROUP_ROWS,
             broker_rows=BROKER_ROWS,
             static=self.given,
         )

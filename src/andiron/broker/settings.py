@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from andiron.groups.settings import GroupSettings
+from andiron.groups.settings import GroupConfigs, GroupSettings
 from andiron.log.settings import LogSettings
 from andiron.model.settings import (
     BOOLEAN,
@@ -303,6 +303,7 @@ class BrokerSettings:
 
 
 TOPIC_ROWS = rows(LogSettings)
+GROUP_ROWS = rows(GroupConfigs)
 BROKER_ROWS = {
     **broker_rows(LogSettings),
     **rows(BrokerSettings),

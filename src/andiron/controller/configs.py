@@ -1,11 +1,11 @@
-"""Settings of topics and brokers are changed.
+"""Settings of topics, brokers and groups are changed.
 
     AlterConfigs              all settings of a resource at once: what is not named goes back to its default
     IncrementalAlterConfigs   single ones: set, delete, append to a list, subtract from it
 
 Both come down to the settings that the resource should have in the end. These are checked as a whole, and
 what differs from now is written. Topics have the settings of their table; a broker has those of its own that
-may change while it runs, and the broker named "" stands for all of them.
+may change while it runs, and the broker named "" stands for all of them; a group may have some before it is there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from andiron.controller.image import BROKER, TOPIC, Image
+from andiron.controller.image import BROKER, GROUP, TOPIC, Image
 from andiron.controller.records import ConfigRecord, MetadataRecord
 from andiron.controller.settings import ControllerSettings
 from andiron.controller.topics import name_fault
@@ -128,7 +128,7 @@ class _Alteration:
             before = _items(wanted[row.name])
         else:
             layers = self._settings.layers(self._image)
-            before = list((layers.topic_value(row) if kind == TOPIC else layers.value(row.name)) or ())
+            before = list((layers.value(row.name) if kind == BROKER else layers.topic_value(row)) or ())
         if config.config_operation == Operation.APPEND:
             after = [*before, *(item for item in items if item not in before)]
         else:
@@ -145,6 +145,9 @@ class _Alteration:
                 raise ErrorCode.INVALID_REQUEST.error(f"a broker is named by its number, not {name!r}")
             if name and NodeId(int(name)) not in self._image.brokers:
                 raise ErrorCode.BROKER_ID_NOT_REGISTERED.error(f"broker {name} is not registered")
+        elif kind == GROUP:
+            if not name:
+                raise ErrorCode.INVALID_REQUEST.error("there is no default of all groups; brokers have it")
         elif kind == BROKER_LOGGER:
             raise ErrorCode.INVALID_REQUEST.error(
                 "loggers are set where the broker is started, not by request"
@@ -168,10 +171,14 @@ class _Alteration:
 
     def _check_values(self, kind: int, wanted: Mapping[str, str]) -> None:
         # As in Kafka: a value that a topic cannot have is an invalid setting, of a broker an invalid request.
-        code = ErrorCode.INVALID_CONFIG if kind == TOPIC else ErrorCode.INVALID_REQUEST
+        code = ErrorCode.INVALID_REQUEST if kind == BROKER else ErrorCode.INVALID_CONFIG
         try:
             if kind == TOPIC:
                 self._settings.check_topic(wanted, self._image)
+            elif kind == GROUP:
+                for name in wanted:
+                    self._row(kind, name)
+                self._settings.check_group(wanted, self._image)
             else:
                 for name, text in wanted.items():
                     self._check_broker_value(self._row(kind, name), text)
@@ -184,7 +191,8 @@ class _Alteration:
         row.parse(text)
 
     def _row(self, kind: int, name: str) -> Row:
-        table = self._settings.topic_rows if kind == TOPIC else self._settings.broker_rows
+        settings = self._settings
+        table = {TOPIC: settings.topic_rows, GROUP: settings.group_rows}.get(kind, settings.broker_rows)
         if name not in table:
             raise ErrorCode.INVALID_CONFIG.error(f"{name}: there is no such setting")
         return table[name]

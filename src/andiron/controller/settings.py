@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from andiron.controller.image import BROKER, Image
 from andiron.model.ids import NodeId
 from andiron.model.layers import Layers
-from andiron.model.settings import Row, parse_values
+from andiron.model.settings import Row, SettingError, parse_values
 
 
 class TopicTable(Protocol):
@@ -34,6 +34,7 @@ class ControllerSettings:
     delete_topic_enable: bool
     topic_table: type[TopicTable]
     topic_rows: Mapping[str, Row]
+    group_rows: Mapping[str, Row]
     broker_rows: Mapping[str, Row]
     static: Mapping[str, str]  # as given in server.properties
 
@@ -47,3 +48,17 @@ class ControllerSettings:
         if overrides:
             own = parse_values(self.topic_rows, overrides)
             self.topic_table(**{**self.layers(image).topic_defaults(self.topic_rows), **own}).check()
+
+    def check_group(self, wanted: Mapping[str, str], image: Image) -> None:
+        """Complain (SettingError) unless a group may have these settings of its own: brokers draw the bounds."""
+        layers = self.layers(image)
+        values = {row.name: layers.topic_value(row) for row in self.group_rows.values()}
+        for name, text in wanted.items():
+            values[name] = value = self.group_rows[name].parse(text)
+            _, _, what = name.partition(".")
+            least, most = (f"group.consumer.{end}.{what}" for end in ("min", "max"))
+            if not layers.value(least) <= value <= layers.value(most):
+                raise SettingError(name, f"{value} is not within {least} and {most}")
+        session, heartbeat = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
+        if values[session] <= values[heartbeat]:
+            raise SettingError(session, f"it must be longer than {heartbeat}, {values[heartbeat]}")

@@ -1,14 +1,26 @@
 """The settings of the group coordinator, under Kafka's own names.
 
-Those of a group that assigns on the broker (`group.consumer.…`) have bounds of their own, between which a
-group may choose (GROUP configs: consumer.session.timeout.ms, consumer.heartbeat.interval.ms).
+A group that assigns on the broker may have settings of its own, within bounds that the broker's settings draw:
+`consumer.session.timeout.ms` of a group lies between `group.consumer.min.` and `group.consumer.max.session.timeout.ms`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from andiron.model.settings import INT, LIST, LONG, MAX_INT, MIB, MINUTE, SECOND, SHORT, STRING, setting
+from andiron.model.settings import (
+    INT,
+    LIST,
+    LONG,
+    MAX_INT,
+    MIB,
+    MINUTE,
+    SECOND,
+    SHORT,
+    STRING,
+    setting,
+    topic_setting,
+)
 
 POLICIES = ("disabled", "downgrade", "upgrade", "bidirectional")
 
@@ -149,4 +161,26 @@ class GroupSettings:
         "How often a subscription by pattern is looked up again although the topics seem the same.",
         least=10 * SECOND,
         internal=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfigs:
+    """What a group that assigns on the broker may have of its own."""
+
+    consumer_session_timeout_ms: int = topic_setting(
+        "consumer.session.timeout.ms",
+        INT,
+        45 * SECOND,
+        "How long a member of the group may be silent before it is taken for gone.",
+        broker="group.consumer.session.timeout.ms",
+        least=1,
+    )
+    consumer_heartbeat_interval_ms: int = topic_setting(
+        "consumer.heartbeat.interval.ms",
+        INT,
+        5 * SECOND,
+        "How often members of the group are told to send a heartbeat.",
+        broker="group.consumer.heartbeat.interval.ms",
+        least=1,
     )

@@ -2,7 +2,7 @@
 
 A value may be given in several places. The first that has one wins:
 
-    1  the topic itself               CreateTopics, AlterConfigs
+    1  the topic (or group) itself    CreateTopics, AlterConfigs
     2  this broker, while it runs     AlterConfigs on a broker
     3  all brokers, while they run    AlterConfigs on the broker ""
     4  this broker's server.properties
@@ -32,6 +32,7 @@ class Source(enum.IntEnum):
     DYNAMIC_DEFAULT = 3
     STATIC = 4
     DEFAULT = 5
+    GROUP = 8
 
 
 class Given(NamedTuple):
@@ -104,8 +105,10 @@ class Layers(NamedTuple):
         return found
 
 
-def describe_topic(rows: Iterable[Row], overrides: Mapping[str, str], layers: Layers) -> list[Entry]:
-    """Every setting of a topic."""
+def describe_topic(
+    rows: Iterable[Row], overrides: Mapping[str, str], layers: Layers, source: Source = Source.TOPIC
+) -> list[Entry]:
+    """Every setting of a topic, or of a group, which finds its defaults in the same way."""
     entries = []
     for row in rows:
         if row.internal:
@@ -113,7 +116,7 @@ def describe_topic(rows: Iterable[Row], overrides: Mapping[str, str], layers: La
         places = layers.given(row, row.synonyms[0].name) if row.synonyms else []
         if row.name in overrides:
             value = row.render(row.parse(overrides[row.name]))
-            places.insert(0, Given(row.name, value, Source.TOPIC))
+            places.insert(0, Given(row.name, value, source))
         else:
             value = row.render(layers.topic_value(row))
         entries.append(_entry(row, value, False, places))

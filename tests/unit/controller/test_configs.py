@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.controller.configs import Operation
-from andiron.controller.image import BROKER, TOPIC
+from andiron.controller.image import BROKER, GROUP, TOPIC
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages import alter_configs as legacy
 from andiron.wire.messages import incremental_alter_configs as incremental
@@ -129,7 +129,12 @@ def test_one_broker_or_all_of_them_may_be_given_what_changes_live():
         (change(BROKER, "9", (SET, "max.connections", "5")), ErrorCode.BROKER_ID_NOT_REGISTERED),
         (change(BROKER, "one", (SET, "max.connections", "5")), ErrorCode.INVALID_REQUEST),
         (change(8, "1", (SET, "kafka", "DEBUG")), ErrorCode.INVALID_REQUEST),
-        (change(32, "g", (SET, "consumer.session.timeout.ms", "5")), ErrorCode.INVALID_REQUEST),
+        (change(16, "m", (SET, "interval.ms", "5")), ErrorCode.INVALID_REQUEST),
+        (change(GROUP, "", (SET, "consumer.session.timeout.ms", "50000")), ErrorCode.INVALID_REQUEST),
+        (change(GROUP, "g", (SET, "nope", "5")), ErrorCode.INVALID_CONFIG),
+        (change(GROUP, "g", (SET, "consumer.session.timeout.ms", "soon")), ErrorCode.INVALID_CONFIG),
+        (change(GROUP, "g", (SET, "consumer.session.timeout.ms", "44999")), ErrorCode.INVALID_CONFIG),
+        (change(GROUP, "g", (SET, "consumer.heartbeat.interval.ms", "15001")), ErrorCode.INVALID_CONFIG),
     ],
 )
 def test_what_may_not_be_gets_its_error_and_leaves_no_trace(asked, code):
@@ -138,6 +143,15 @@ def test_what_may_not_be_gets_its_error_and_leaves_no_trace(asked, code):
 
     assert run(cluster, asked) == [code]
     assert len(cluster.log) == before
+
+
+def test_a_group_has_settings_within_the_bounds_of_the_brokers():
+    cluster = Cluster(group_consumer_min_session_timeout_ms="1000", group_consumer_session_timeout_ms="6000")
+
+    assert run(cluster, change(GROUP, "g", (SET, "consumer.session.timeout.ms", "7000"))) == [ErrorCode.NONE]
+    assert cluster.image.configs_of(GROUP, "g") == {"consumer.session.timeout.ms": "7000"}
+    too_short = change(GROUP, "g", (SET, "consumer.session.timeout.ms", "5000"))
+    assert run(cluster, too_short) == [ErrorCode.INVALID_CONFIG]  # no longer than the heartbeat interval
 
 
 def test_each_resource_is_decided_for_itself():

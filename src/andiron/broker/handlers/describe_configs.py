@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
-from andiron.broker.settings import TOPIC_ROWS
+from andiron.broker.settings import GROUP_ROWS, TOPIC_ROWS
+from andiron.controller.image import BROKER, GROUP, TOPIC
 from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.layers import Entry, describe_broker, describe_brokers_default, describe_topic
+from andiron.model.layers import Entry, Source, describe_broker, describe_brokers_default, describe_topic
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -24,8 +25,6 @@ from andiron.wire.messages.describe_configs import (
 
 API = ApiKey.DESCRIBE_CONFIGS
 SERVED = ADVERTISED = (1, 4)
-
-TOPIC, BROKER = 2, 4
 
 
 def handle(broker: Broker, request: Request[DescribeConfigsRequest]) -> DescribeConfigsResponse:
@@ -63,7 +62,10 @@ def _entries(broker: Broker, kind: int, name: str) -> list[Entry]:
         raise ErrorCode.INVALID_REQUEST.error(
             f"this is broker {broker.settings.node_id}, not {name}: ask that one"
         )
-    raise ErrorCode.INVALID_REQUEST.error(f"resources of type {kind} have no settings here")
+    if kind == GROUP and name:
+        own = broker.image.configs_of(GROUP, name)
+        return describe_topic(GROUP_ROWS.values(), own, broker.layers(), Source.GROUP)
+    raise ErrorCode.INVALID_REQUEST.error(f"resources of type {kind} and name {name!r} have no settings here")
 
 
 def _shown(entry: Entry, body: DescribeConfigsRequest) -> DescribeConfigsResourceResult:

@@ -1,7 +1,7 @@
 """ListConfigResources (key 74), versions 0-1: what has settings of its own.
 
-Topics and brokers are listed; groups and client metrics have none here. Version 0 asks for
-client metrics only.
+Topics, brokers, and groups to which some were given; client metrics have none here. Version 0
+asks for client metrics only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def handle(broker: Broker, request: Request[ListConfigResourcesRequest]) -> List
     wanted = dict.fromkeys(request.body.resource_types or KNOWN)
     if any(kind not in KNOWN for kind in wanted):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION.number)
-    names = {TOPIC: list(broker.image.topics), BROKER: [str(id) for id in broker.image.brokers]}
+    names = {
+        TOPIC: list(broker.image.topics),
+        BROKER: [str(id) for id in broker.image.brokers],
+        GROUP: [name for kind, name in broker.image.configs if kind == GROUP],
+    }
     return ListConfigResourcesResponse(
         config_resources=[ConfigResource(name, kind) for kind in wanted for name in names.get(kind, [])]
     )

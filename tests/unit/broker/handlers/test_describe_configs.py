@@ -7,6 +7,8 @@ from andiron.wire.messages.describe_configs import DescribeConfigsRequest, Descr
 from worlds.node import BROKER, TOPIC, SmallNode, error_of
 
 TOPIC_ITSELF, THIS_BROKER, ALL_BROKERS, STATIC, DEFAULT = 1, 2, 3, 4, 5
+OF_THE_GROUP = 8
+GROUP = 32
 
 
 def describe(node, kind, name, *keys, version=4, synonyms=False, documentation=False):
@@ -111,11 +113,24 @@ def test_what_was_given_to_all_brokers_is_shown_by_itself(node):
     assert (config.name, config.value, config.config_source) == ("message.max.bytes", "100", ALL_BROKERS)
 
 
+def test_a_group_has_the_brokers_defaults_and_what_was_given_to_it(node):
+    node.ask(node.alter_request(GROUP, "g", {"consumer.session.timeout.ms": "50000"}))
+
+    shown = {
+        config.name: (config.value, config.config_source) for config in describe(node, GROUP, "g").configs
+    }
+
+    assert shown == {
+        "consumer.session.timeout.ms": ("50000", OF_THE_GROUP),
+        "consumer.heartbeat.interval.ms": ("5000", DEFAULT),
+    }
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "code"),
     [(TOPIC, "nope", "UNKNOWN_TOPIC_OR_PARTITION"), (TOPIC, "a b", "INVALID_TOPIC_EXCEPTION"),
      (TOPIC, "", "INVALID_TOPIC_EXCEPTION"), (BROKER, "7", "INVALID_REQUEST"), (BROKER, "x", "INVALID_REQUEST"),
-     (99, "t", "INVALID_REQUEST")],
+     (99, "t", "INVALID_REQUEST"), (32, "", "INVALID_REQUEST")],
 )  # fmt: skip
 def test_what_has_no_settings_here(node, kind, name, code):
     node.create("t")

@@ -29,6 +29,12 @@ def test_resources_by_their_kinds(filled, kinds, expected):
     assert told(filled.ask(ListConfigResourcesRequest(kinds), 1)) == expected
 
 
+def test_a_group_is_listed_that_was_given_settings(filled):
+    filled.ask(filled.alter_request(GROUPS, "g", {"consumer.session.timeout.ms": "50000"}))
+
+    assert told(filled.ask(ListConfigResourcesRequest([GROUPS]), 1)) == {(GROUPS, "g")}
+
+
 def test_a_kind_asked_for_twice_is_told_once(filled):
     assert len(filled.ask(ListConfigResourcesRequest([TOPIC, TOPIC]), 1).config_resources) == 2
 
