@@ -23,7 +23,7 @@ from hypothesis.stateful import (
 )
 
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Offset
+from andiron.model.ids import Offset, TopicPartition
 from andiron.transactions.records import TransactionRecord, decode_record
 from andiron.transactions.requests import Markers, MarkersWritten
 from andiron.transactions.shard import TransactionShard
@@ -31,7 +31,6 @@ from andiron.transactions.states import State
 from andiron.transactions.transaction import LAST_EPOCH, Identity, Transaction
 from worlds.transacting import A, B, C, Coordinator
 
-PARTITIONS = (A, B, C)
 IDS = ("t", "nearly used up")
 
 
@@ -102,7 +101,7 @@ class Write(NamedTuple):
     """A batch that its partition may take, since the coordinator has been asked. It may take its time."""
 
     label: Label
-    partition: int
+    partition: TopicPartition
 
 
 class Watched(Coordinator):
@@ -179,9 +178,8 @@ class Version2(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.coordinator = Watched()
-        self.partitions = {each: Partition() for each in PARTITIONS}
+        self.partitions = {each: Partition() for each in (A, B, C)}
         self.given: dict[Identity, Producer] = {}
-        self.taken: list[Markers] = []
 
     @initialize()
     def one_id_has_a_long_history(self) -> None:
@@ -212,8 +210,12 @@ class Version2(RuleBasedStateMachine):
             self.init(producer)
 
     def init(self, producer: Producer, **how: bool) -> None:
+        holder = self.coordinator.holders.get(producer.transactional_id)
+        decided = len(self.coordinator.decisions)
         try:
             answer = self.coordinator.ask_init(producer.identity, producer.transactional_id, **how)
+            if producer.identity not in (None, holder):
+                assert len(self.coordinator.decisions) == decided, "who holds nothing ends nothing"
         except ProtocolError as error:
             if error.code is ErrorCode.PRODUCER_FENCED:
                 producer.identity = None
@@ -235,29 +237,37 @@ class Version2(RuleBasedStateMachine):
         producer.identity, producer.ending = identity, None
         producer.doing, producer.heir, producer.failed = None, False, False
 
-    @rule(target=writes, producer=producers, partition=st.integers(0, 2), at_once=st.booleans())
-    def write(self, producer: Producer, partition: int, at_once: bool):
-        if producer.identity is None or producer.ending or producer.heir:
+    @rule(
+        target=writes,
+        producer=producers,
+        partitions=st.sampled_from([(A,), (B,), (C, A), (A, B, C)]),
+        at_once=st.booleans(),
+    )
+    def write(self, producer: Producer, partitions: tuple[TopicPartition, ...], at_once: bool):
+        if producer.identity is None or producer.ending:
             return multiple()
-        label = producer.doing or Label(producer.identity, producer.serial)
-        write = Write(label, partition)
-        try:
-            self.ask_for(write, producer.transactional_id)
-        except ProtocolError as error:
-            producer.failed |= error.code is not ErrorCode.CONCURRENT_TRANSACTIONS
-            return multiple()
-        producer.doing = label
-        if at_once or not self.late:
-            producer.failed |= not self.append(write)
-        return write
+        label = Label(producer.identity, producer.serial)
+        writes = [Write(label, partition) for partition in partitions]
+        for write in writes:
+            try:
+                self.ask_for(write, producer.transactional_id)
+            except ProtocolError as error:
+                retriable = error.code is ErrorCode.CONCURRENT_TRANSACTIONS
+                producer.failed |= not retriable and not producer.heir
+                return multiple()
+            assert not producer.heir, "who has taken a transaction over can only end it"
+            producer.doing = label
+            if at_once or not self.late:
+                producer.failed |= not self.append(write)
+        return multiple(*writes)
 
     def ask_for(self, write: Write, transactional_id: str) -> None:
         """As a broker does when the partition knows of no transaction of that producer."""
-        partition = PARTITIONS[write.partition]
-        if self.partitions[partition].open.get(write.label.writer.producer_id) != write.label:
-            self.coordinator.beginning = write.label
+        label, partition = write
+        if self.partitions[partition].open.get(label.writer.producer_id) != label:
+            self.coordinator.beginning = label
             self.coordinator.add(
-                write.label.writer, partition, transactional_id=transactional_id, version=self.adds
+                label.writer, partition, transactional_id=transactional_id, version=self.adds
             )
             self.coordinator.commit_all()
 
@@ -267,18 +277,25 @@ class Version2(RuleBasedStateMachine):
         self.append(write)
 
     def append(self, write: Write) -> bool:
-        return self.partitions[PARTITIONS[write.partition]].write(write.label)
+        return self.partitions[write.partition].write(write.label)
 
-    @rule(target=endings, producer=producers, committed=st.booleans(), arrives=st.booleans())
-    def end(self, producer: Producer, committed: bool, arrives: bool):
+    @rule(
+        target=endings,
+        producer=producers,
+        committed=st.booleans(),
+        arrives=st.booleans(),
+        heard=st.booleans(),
+    )
+    def end(self, producer: Producer, committed: bool, arrives: bool, heard: bool):
         if producer.identity is None:
             return multiple()
-        if producer.ending is None:
+        ending = producer.ending
+        if ending is None:
             committed = committed and producer.doing is not None and not producer.failed
-            producer.ending = Ending(producer, producer.identity, producer.doing, committed)
+            ending = producer.ending = Ending(producer, producer.identity, producer.doing, committed)
         if arrives:
-            self.deliver(producer.ending, heard=True)
-        return producer.ending or multiple()
+            self.deliver(ending, heard)
+        return ending
 
     @rule(ending=endings, heard=st.booleans())
     def deliver(self, ending: Ending, heard: bool) -> None:
@@ -316,22 +333,17 @@ class Version2(RuleBasedStateMachine):
 
     # ── the broker ──
 
-    @rule(anything=st.data())
-    def take_markers(self, anything: st.DataObject) -> None:
-        coordinator = self.coordinator
-        coordinator.watermark = anything.draw(st.integers(coordinator.watermark, len(coordinator.log)))
-        self.taken += coordinator.shard.take_markers(Offset(coordinator.watermark))
-
-    @precondition(lambda self: self.taken)
-    @rule(target=old_markers, anything=st.data())
-    def write_marker(self, anything: st.DataObject) -> Markers:
-        markers = self.taken.pop(anything.draw(st.integers(0, len(self.taken) - 1)))
-        some = anything.draw(st.integers(0, len(markers.partitions)))
-        now, rest = markers.partitions[:some], markers.partitions[some:]
-        self.write_markers(markers._replace(partitions=now))
-        if rest:
-            self.coordinator.shard.put_back(markers._replace(partitions=rest))
-        return markers
+    @rule(target=old_markers, committed=st.booleans(), most=st.integers(0, 3))
+    def write_some_markers(self, committed: bool, most: int):
+        """Each of those that can go out reaches up to so many partitions."""
+        if committed:
+            self.coordinator.commit_all()
+        taken = self.coordinator.shard.take_markers(Offset(self.coordinator.watermark))
+        for markers in taken:
+            self.write_markers(markers._replace(partitions=markers.partitions[:most]))
+            if markers.partitions[most:]:
+                self.coordinator.shard.put_back(markers._replace(partitions=markers.partitions[most:]))
+        return multiple(*taken)
 
     def write_markers(self, markers: Markers) -> None:
         for partition in markers.partitions:
@@ -344,20 +356,22 @@ class Version2(RuleBasedStateMachine):
         for partition in markers.partitions:
             self.partitions[partition].mark(markers)
 
-    @rule(ms=st.sampled_from([1_000, 70_000, 8 * 24 * 3_600_000]))
+    @rule(ms=st.sampled_from([1_000, 70_000, 30 * 24 * 3_600_000]))
     def pass_time(self, ms: int) -> None:
+        transactions = self.coordinator.shard.transactions
+        prepared = [name for name in self.coordinator.ongoing if transactions[name].is_two_phase]
         self.coordinator.pass_time(ms)
+        for name in prepared:
+            assert name in self.coordinator.ongoing, "a prepared transaction waits as long as it takes"
 
     @rule(losing=st.integers(0, 3))
     def crash(self, losing: int) -> None:
         self.coordinator.crash(losing)
-        self.taken.clear()
 
     @rule()
     def replay(self) -> None:
         before = self.coordinator.shard.transactions
         self.coordinator.begin()
-        self.taken.clear()
         assert self.coordinator.shard.transactions == before, "the log says it all"
 
     # ── laws ──
@@ -391,9 +405,8 @@ class Version2(RuleBasedStateMachine):
         self.every_partition_has_the_outcome_that_was_decided()
 
     def write_all_markers(self) -> None:
-        self.taken += self.coordinator.shard.take_markers(Offset(len(self.coordinator.log)))
-        while self.taken:
-            self.write_markers(self.taken.pop())
+        for markers in self.coordinator.shard.take_markers(Offset(len(self.coordinator.log))):
+            self.write_markers(markers)
 
 
 class Classic(Version2):

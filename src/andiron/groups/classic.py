@@ -86,10 +86,10 @@ class ClassicProtocol:
     def sync(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
         """A member asks what it gets. The leader says what all get."""
         request: SyncGroupRequest = asked.body
-        _check_id(request.group_id)
         named = request.protocol_type is not None and request.protocol_name is not None
         if asked.version >= PROTOCOL_NAMED_SINCE and not named:
             raise ErrorCode.INCONSISTENT_GROUP_PROTOCOL.error("the request does not name the protocol")
+        _check_id(request.group_id)
         group = self._known_group(request.group_id)
         member = group.check_member(request.member_id, request.group_instance_id)
         group.check_generation(request.generation_id)

@@ -102,7 +102,7 @@ class Change:
         self._subscription_changed = pattern_changed or profile.topics != old.topics
         resolved = self._resolve(group.uses if as_before else pattern_uses(self._members.values()))
         found = self._hash(seen_before=as_before and not resolved)
-        if is_new or self._subscription_changed or resolved or found != group.metadata_hash:
+        if self._subscription_changed or resolved or found != group.metadata_hash:
             self._bump(found)
         return after
 

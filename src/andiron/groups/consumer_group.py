@@ -42,6 +42,7 @@ from andiron.model.ids import Millis
 
 EMPTY, ASSIGNING, RECONCILING, STABLE = "Empty", "Assigning", "Reconciling", "Stable"
 
+FIRST_EPOCH = 1  # of a group to which nothing has happened yet: whoever is at 0 joins
 COMMIT_WITH_EPOCH_SINCE = 9  # the version of OffsetCommit that carries a member epoch
 
 
@@ -68,9 +69,8 @@ class ConsumerGroup:
 
     def __init__(self, id: str) -> None:
         self.id = id
-        self.epoch = 0
+        self.epoch = self.assignment_epoch = FIRST_EPOCH
         self.metadata_hash = 0
-        self.assignment_epoch = 0
         self.assignment_timestamp = 0
         self.has_partition_metadata = False
         self.members: dict[str, Member] = {}
@@ -88,12 +88,12 @@ class ConsumerGroup:
         """Take in a record of this group."""
         match key:
             case ConsumerGroupMetadataKey():
-                self.epoch = 0 if value is None else value.epoch
+                self.epoch = FIRST_EPOCH if value is None else value.epoch
                 self.metadata_hash = 0 if value is None else value.metadata_hash
             case ConsumerGroupMemberMetadataKey(_, member_id):
                 self._replay_member(member_id, value)
             case ConsumerGroupTargetAssignmentMetadataKey():
-                self.assignment_epoch = 0 if value is None else value.assignment_epoch
+                self.assignment_epoch = FIRST_EPOCH if value is None else value.assignment_epoch
                 self.assignment_timestamp = 0 if value is None else value.assignment_timestamp
             case ConsumerGroupTargetAssignmentMemberKey(_, member_id):
                 self.targets.pop(member_id, None)

@@ -47,7 +47,7 @@ class Profile(NamedTuple):
     client_id: str = ""
     client_host: str = ""
     topics: tuple[str, ...] = ()  # by name, sorted
-    pattern: str | None = None  # and those that match it; "" is none
+    pattern: str | None = ""  # and those that match it, if it is not empty
     rebalance_timeout_ms: int = UNSAID
     assignor: str | None = None
     classic: ClassicMemberMetadata | None = None  # if it speaks the classic protocol

@@ -129,9 +129,8 @@ class ConsumerGroupMemberMetadataValue:
     subscribed_topic_regex: str | None = string(nullable=True)
     rebalance_timeout_ms: int = i32(default=-1)
     server_assignor: str | None = string(nullable=True)
-    classic_member_metadata: ClassicMemberMetadata | None = nested(
-        ClassicMemberMetadata, tag=0, nullable=0, default=None
-    )
+    # Not null by default: a member that does not speak the classic protocol is written with an explicit null.
+    classic_member_metadata: ClassicMemberMetadata | None = nested(ClassicMemberMetadata, tag=0, nullable=0)
 
 
 @message(api_key=6, versions=(0, 0))

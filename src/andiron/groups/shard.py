@@ -23,7 +23,7 @@ from andiron.groups import commits, deletions, listing, offset_fetches
 from andiron.groups.classic import ClassicProtocol
 from andiron.groups.consumer import ConsumerProtocol
 from andiron.groups.expiry import Expiry
-from andiron.groups.group import CONSUMER, World
+from andiron.groups.group import CONSUMER, Group, World
 from andiron.groups.offset_records import OffsetCommitKey
 from andiron.groups.offsets import Offsets
 from andiron.groups.records import GroupMetadataKey, GroupRecord, Replayed, TransactionEnded
@@ -96,6 +96,16 @@ class GroupShard:
         else:
             self._consumer.replay(record)
 
+    @property
+    def offsets(self) -> Offsets:
+        """How far groups have read, for those who look on."""
+        return self._offsets
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """The groups, for those who look on."""
+        return self._world.groups
+
     def next_deadline(self) -> Millis:
         """When somebody's time is over."""
         return self._world.timers.next_deadline()
@@ -140,6 +150,8 @@ class GroupShard:
 
     def _describe_consumer_group(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
         (group_id,) = asked.body.group_ids
+        if not group_id:
+            raise ErrorCode.INVALID_GROUP_ID.error("a group needs a name")
         return Decision(self._consumer.describe(group_id))
 
     # ── time ─────────────────────────────────────────────────────────────────────────

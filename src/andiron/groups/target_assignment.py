@@ -18,7 +18,7 @@ from andiron.groups.assignors import ASSIGNORS
 from andiron.groups.assignors.spec import Partitions, Subscriber
 from andiron.groups.consumer_group import names_of
 from andiron.groups.consumer_member import Member
-from andiron.groups.topics import Topic, Topics
+from andiron.groups.topics import Topics
 
 NO_TOPICS_HASH = 0
 
@@ -61,9 +61,8 @@ def make_targets(
 
 
 def subscribed_ids(names: Iterable[str], topics: Topics) -> tuple[bytes, ...]:
-    """The ids of those topics that exist, in ascending order."""
-    found: list[Topic | None] = [topics.named(name) for name in names]
-    return tuple(sorted(topic.id for topic in found if topic is not None))
+    """The ids of those topics that exist."""
+    return tuple(topic.id for topic in map(topics.named, names) if topic is not None)
 
 
 class _Known:
@@ -76,8 +75,7 @@ class _Known:
 
     def ids(self, names: tuple[str, ...]) -> tuple[bytes, ...]:
         if (ids := self._subscriptions.get(names)) is None:
-            ids = self._subscriptions[names] = subscribed_ids(names, self._topics)
-            for id in ids:
-                topic = self._topics.identified(id)
-                self.partitions[id] = 0 if topic is None else topic.partitions
+            found = {topic.id: topic.partitions for topic in map(self._topics.named, names) if topic is not None}
+            self.partitions.update(found)
+            ids = self._subscriptions[names] = tuple(sorted(found))
         return ids

@@ -214,7 +214,7 @@ class _Decoder:
         marker = source.local("n")
         self.run.append(("b", marker))
         self._flush()
-        with source.block(f"if {marker} < 0:"):
+        with source.block(f"if {marker} < {1 if field.tagged(self.version) else 0}:"):
             source.line(f"{target} = None")
         with source.block("else:"):
             self._struct(field.of, target)

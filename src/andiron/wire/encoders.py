@@ -180,7 +180,8 @@ class _Encoder:
         if self.version < field.nullable:
             self._struct(field.of, inner)
             return
-        self.run.append(("b", f"-1 if {inner} is None else 1"))
+        null = 0 if field.tagged(self.version) else -1  # there it is written like the length of an array
+        self.run.append(("b", f"{null} if {inner} is None else 1"))
         self._flush()
         with source.block(f"if {inner} is not None:"):
             self._struct(field.of, inner)

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andiron.groups.patterns import compile_pattern, topics_matching
+from andiron.groups.patterns import Matches, compile_pattern, topics_matching
 from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis
+from groups.consumers import Catalogue
 
 
 def test_a_pattern_matches_whole_names():
@@ -103,3 +105,32 @@ def test_it_agrees_with_the_engine_of_python(pattern, name):
         return
 
     assert compile_pattern(pattern).matches(name) == expected
+
+
+# ── what patterns mean at the moment ─────────────────────────────────────────────────
+
+
+def test_a_pattern_is_looked_up_again_when_topics_have_come():
+    topics = Catalogue(a1=1, b=1)
+    matches = Matches(topics, 60_000)
+    assert matches.of("a.*", Millis(0)) == ("a1",)
+
+    topics.put("a2", 1)
+
+    assert matches.of("a.*", Millis(0)) == ("a1", "a2")
+
+
+def test_and_after_a_time_although_the_topics_seem_the_same():
+    topics = Catalogue(a=1)
+    matches = Matches(topics, 60_000)
+    matches.of("a.*", Millis(0))
+    version = topics.version
+    topics.put("ab", 1)
+    topics.version = version
+
+    assert matches.of("a.*", Millis(60_000)) == ("a",)
+    assert matches.of("a.*", Millis(60_001)) == ("a", "ab")
+
+
+def test_a_pattern_that_another_broker_let_in_means_nothing():
+    assert Matches(Catalogue(a=1), 60_000).of("(", Millis(0)) == ()

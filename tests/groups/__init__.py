@@ -1,0 +1,1 @@
+"""A controller to talk to, without a node around it."""
