@@ -17,11 +17,22 @@ from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.model.machine import Asked, Loaded, Promise, TimePassed
+from andiron.wire.consumer_protocol import (
+    AssignedTopic,
+    Assignment,
+    Subscription,
+    read_assignment,
+    versioned_bytes,
+)
 from andiron.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
+from andiron.wire.messages.heartbeat import HeartbeatRequest
+from andiron.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from andiron.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from andiron.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 
 GROUP = "g"
 SESSION_MS, REBALANCE_MS, INTERVAL_MS = 45_000, 60_000, 5_000
@@ -71,12 +82,15 @@ class Coordinator:
         self.configs: dict[str, dict[str, str]] = {}
         self.now = Millis(1_000)
         self.log: list[tuple[bytes, bytes | None]] = []
+        self._brokers = 0
         self.shard = self._loaded()
         self.written: list[GroupRecord] = []  # by the latest decision
         self.kept: list[Promise] = []
 
     def _loaded(self) -> GroupShard:
-        shard = GroupShard(self.settings, self.topics, Chance(7), lambda group: self.configs.get(group, {}))
+        self._brokers += 1  # each draws its own chances
+        chance = Chance(self._brokers)
+        shard = GroupShard(self.settings, self.topics, chance, lambda group: self.configs.get(group, {}))
         for offset, (key, value) in enumerate(self.log):
             record = decode_record(key, value)
             assert record is not None
@@ -209,6 +223,87 @@ class Consumer:
 
     def partitions(self, topic: str = "t") -> list[int]:
         return self.owned.get(self.coordinator.topics.id(topic), [])
+
+
+class OldConsumer:
+    """One that speaks the classic protocol, and assigns cooperatively unless it is eager."""
+
+    def __init__(
+        self, coordinator: Coordinator, *topics: str, instance_id: str | None = None, eager: bool = False
+    ) -> None:
+        self.coordinator, self.topics, self.instance_id, self.eager = (
+            coordinator,
+            list(topics),
+            instance_id,
+            eager,
+        )
+        self.id, self.generation = "", -1
+        self.owned: dict[str, list[int]] = {}
+
+    def request(self, **fields: Any) -> JoinGroupRequest:
+        owned = [] if self.eager else [AssignedTopic(topic, share) for topic, share in self.owned.items()]
+        subscription = versioned_bytes(Subscription(self.topics, None, owned), 1)
+        request = JoinGroupRequest(
+            GROUP, 10_000, REBALANCE_MS, self.id, self.instance_id, "consumer",
+            [JoinGroupRequestProtocol("range", subscription)],
+        )  # fmt: skip
+        for name, value in fields.items():
+            setattr(request, name, value)
+        return request
+
+    def join(self, **fields: Any) -> JoinGroupResponse:
+        """Join, with an id that it is given first; in a classic group, wait for the others."""
+        response = self.coordinator.ask(self.request(**fields), 9)
+        if isinstance(response, Promise):
+            self.coordinator.pass_time(3_000)
+            response = response.response
+        assert isinstance(response, JoinGroupResponse)
+        self.id = response.member_id
+        if response.error_code == ErrorCode.MEMBER_ID_REQUIRED.number:
+            return self.join(**fields)
+        self.generation = response.generation_id
+        return response
+
+    def sync(self, **assignments: list[int]) -> SyncGroupResponse:
+        """Ask for what it gets; as a leader, it gives itself partitions by topic."""
+        shares = [AssignedTopic(topic, share) for topic, share in assignments.items()]
+        assigned = (
+            [SyncGroupRequestAssignment(self.id, versioned_bytes(Assignment(shares), 1))] if shares else []
+        )
+        response = self.coordinator.ask(
+            SyncGroupRequest(
+                GROUP, self.generation, self.id, self.instance_id, "consumer", "range", assigned
+            ),
+            5,
+        )
+        assert isinstance(response, SyncGroupResponse)
+        self.take_assignment(response)
+        return response
+
+    def take_assignment(self, response: SyncGroupResponse) -> None:
+        if not response.error_code:
+            topics = read_assignment(response.assignment).assigned_partitions
+            self.owned = {each.topic: each.partitions for each in topics}
+
+    def beat(self) -> ErrorCode:
+        return self.coordinator.refusal(
+            HeartbeatRequest(GROUP, self.generation, self.id, self.instance_id), 4
+        )
+
+    def rejoin(self) -> None:
+        """Join as often as it is told to."""
+        for _ in range(5):
+            if self.beat() is not ErrorCode.REBALANCE_IN_PROGRESS:
+                return
+            self.join()
+            self.sync()
+
+    def leave(self) -> LeaveGroupResponse:
+        response = self.coordinator.ask(
+            LeaveGroupRequest(GROUP, "", [MemberIdentity(self.id, self.instance_id)]), 5
+        )
+        assert isinstance(response, LeaveGroupResponse)
+        return response
 
 
 def settle(*consumers: Consumer, rounds: int = 10) -> None:

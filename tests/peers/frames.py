@@ -37,17 +37,25 @@ def api_versions() -> bytes:
 
 
 def metadata(topics: Iterable[str], *, create: bool = False) -> bytes:
-    names = [_text(topic) + NO_TAGS for topic in topics]
-    return frame(METADATA, 9, _array(names) + bytes([create, 0, 0]) + NO_TAGS)
+    names = [text(topic) + NO_TAGS for topic in topics]
+    return frame(METADATA, 9, array(names) + bytes([create, 0, 0]) + NO_TAGS)
 
 
 def produce(
-    topic: str, batches: Mapping[int, bytes], *, acks: int = 1, timeout_ms: int = 30_000, correlation: int = 0
+    topic: str,
+    batches: Mapping[int, bytes],
+    *,
+    acks: int = 1,
+    timeout_ms: int = 30_000,
+    correlation: int = 0,
+    transactional_id: str | None = None,
+    version: int = 9,
 ) -> bytes:
-    """One topic, a record batch for each of some partitions."""
-    partitions = [struct.pack(">i", number) + _bytes(batch) + NO_TAGS for number, batch in batches.items()]
-    topics = _array([_text(topic) + _array(partitions) + NO_TAGS])
-    return frame(PRODUCE, 9, b"\x00" + struct.pack(">hi", acks, timeout_ms) + topics + NO_TAGS, correlation)
+    """One topic, a record batch for each of some partitions; up to version 12 the layout is the same."""
+    partitions = [struct.pack(">i", number) + sized(batch) + NO_TAGS for number, batch in batches.items()]
+    topics = array([text(topic) + array(partitions) + NO_TAGS])
+    body = text(transactional_id) + struct.pack(">hi", acks, timeout_ms) + topics + NO_TAGS
+    return frame(PRODUCE, version, body, correlation)
 
 
 def fetch(
@@ -68,22 +76,22 @@ def fetch(
         struct.pack(">iiqiqi", number, -1, offset, -1, -1, partition_bytes) + NO_TAGS
         for number, offset in offsets.items()
     ]
-    topics = [_text(topic) + _array(partitions) + NO_TAGS] if partitions else []
-    gone = _array([struct.pack(">i", number) for number in forgotten])
-    forget = [_text(topic) + gone + NO_TAGS] if forgotten else []
+    topics = [text(topic) + array(partitions) + NO_TAGS] if partitions else []
+    gone = array([struct.pack(">i", number) for number in forgotten])
+    forget = [text(topic) + gone + NO_TAGS] if forgotten else []
     limits = struct.pack(">iiiibii", -1, wait_ms, min_bytes, max_bytes, 0, session, epoch)
-    body = limits + _array(topics) + _array(forget) + _text("") + NO_TAGS
+    body = limits + array(topics) + array(forget) + text("") + NO_TAGS
     return frame(FETCH, 12, body, correlation)
 
 
 def create_topics(topics: Mapping[str, int], configs: Mapping[str, str] | None = None) -> bytes:
     """Topic → number of partitions; one replica each, the same configs for all."""
-    settings = _array([_text(name) + _text(value) + NO_TAGS for name, value in (configs or {}).items()])
+    settings = array([text(name) + text(value) + NO_TAGS for name, value in (configs or {}).items()])
     wanted = [
-        _text(topic) + struct.pack(">ih", count, 1) + _array([]) + settings + NO_TAGS
+        text(topic) + struct.pack(">ih", count, 1) + array([]) + settings + NO_TAGS
         for topic, count in topics.items()
     ]
-    return frame(CREATE_TOPICS, 5, _array(wanted) + struct.pack(">i?", 60_000, False) + NO_TAGS)
+    return frame(CREATE_TOPICS, 5, array(wanted) + struct.pack(">i?", 60_000, False) + NO_TAGS)
 
 
 def batch(
@@ -92,12 +100,16 @@ def batch(
     keys: Iterable[bytes | None] | None = None,
     timestamp: int = -1,
     producer: tuple[int, int, int] = (-1, -1, -1),
+    transactional: bool = False,
 ) -> bytes:
     """An uncompressed record batch; `producer` is (id, epoch, first sequence)."""
     rows = list(values)
     names = list(keys) if keys is not None else [None] * len(rows)
     records = b"".join(_record(delta, names[delta], value) for delta, value in enumerate(rows))
-    rest = BATCH_REST.pack(0, len(rows) - 1, timestamp, timestamp, *producer, len(rows)) + records
+    rest = (
+        BATCH_REST.pack(transactional << 4, len(rows) - 1, timestamp, timestamp, *producer, len(rows))
+        + records
+    )
     return BATCH.pack(0, len(rest) + BATCH.size - 12, -1, 2, crc32c(rest)) + rest
 
 
@@ -123,15 +135,15 @@ def uvarint(number: int) -> bytes:
     return bytes(out)
 
 
-def _text(text: str) -> bytes:
-    return uvarint(len(text.encode()) + 1) + text.encode()
+def text(words: str | None) -> bytes:
+    return b"\x00" if words is None else sized(words.encode())
 
 
-def _bytes(data: bytes) -> bytes:
+def sized(data: bytes) -> bytes:
     return uvarint(len(data) + 1) + data
 
 
-def _array(items: list[bytes]) -> bytes:
+def array(items: list[bytes]) -> bytes:
     return uvarint(len(items) + 1) + b"".join(items)
 
 

@@ -33,13 +33,9 @@ class JavaPeer:
     """A running Peer.java."""
 
     def __init__(self) -> None:
-        libs = jars.client_jars()
-        classpath = f"{compiled(libs)}:{libs.classpath}"
-        # A quick start matters more than peak speed here, and the heap holds a few megabytes of records.
-        options = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
         descriptor, self._errors = tempfile.mkstemp(prefix="java-peer-", suffix=".log")
         self._process = subprocess.Popen(
-            [jars.java(), *options, "-cp", classpath, "Peer"],
+            command(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=descriptor,
@@ -71,6 +67,15 @@ class JavaPeer:
 
     def _said(self) -> str:
         return Path(self._errors).read_text(errors="replace")[-2000:]
+
+
+def command() -> list[str]:
+    """How a Peer.java is started."""
+    libs = jars.client_jars()
+    classpath = f"{compiled(libs)}:{libs.classpath}"
+    # A quick start matters more than peak speed here, and the heap holds a few megabytes of records.
+    options = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
+    return [jars.java(), *options, "-cp", classpath, "Peer"]
 
 
 def compiled(libs: jars.Jars) -> Path:

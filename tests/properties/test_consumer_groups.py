@@ -25,7 +25,9 @@ places = st.integers(0, 9)
 class ConsumerGroups(RuleBasedStateMachine):
     """One group, its members, and what they think."""
 
-    @initialize(sizes=st.fixed_dictionaries({name: st.integers(1, 6) for name in NAMES}), assignor=st.booleans())
+    @initialize(
+        sizes=st.fixed_dictionaries({name: st.integers(1, 6) for name in NAMES}), assignor=st.booleans()
+    )
     def begin(self, sizes, assignor):
         self.sizes = sizes
         self.coordinator = Coordinator(Catalogue(**sizes))
@@ -193,7 +195,15 @@ class ConsumerGroups(RuleBasedStateMachine):
         again.reload()
         assert again.groups.keys() == self.coordinator.groups.keys()
         if self.group:
-            for name in ("epoch", "metadata_hash", "assignment_epoch", "members", "targets", "patterns", "owners"):
+            for name in (
+                "epoch",
+                "metadata_hash",
+                "assignment_epoch",
+                "members",
+                "targets",
+                "patterns",
+                "owners",
+            ):
                 assert getattr(again.group, name) == getattr(self.group, name)
 
     @precondition(lambda self: self.consumers)
@@ -218,12 +228,16 @@ class ConsumerGroups(RuleBasedStateMachine):
     def every_partition_that_is_read_has_an_owner(self, held):
         names = {name for consumer in self.consumers for name in self.reads(consumer)}
         assert set(held) == {
-            (self.coordinator.topics.id(name), partition) for name in names for partition in range(self.sizes[name])
+            (self.coordinator.topics.id(name), partition)
+            for name in names
+            for partition in range(self.sizes[name])
         }
         for name in names:
             for partition in range(self.sizes[name]):
                 owner = held[self.coordinator.topics.id(name), partition]
-                assert any(consumer.id == owner and name in self.reads(consumer) for consumer in self.consumers)
+                assert any(
+                    consumer.id == owner and name in self.reads(consumer) for consumer in self.consumers
+                )
 
     @staticmethod
     def reads(consumer):
@@ -233,7 +247,7 @@ class ConsumerGroups(RuleBasedStateMachine):
     def teardown(self):
         if getattr(self, "consumers", None):
             self.come_to_rest()
-            for consumer in list(self.consumers):
+            while self.consumers:
                 self.leave(0)
             self.coordinator.pass_time(200_000)
             assert self.group is None or (self.group.state == EMPTY and not self.group.owners)

@@ -7,17 +7,15 @@ time. A partition follows the rules of log/producers.py; what a producer does is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    Bundle,
     RuleBasedStateMachine,
     initialize,
     invariant,
-    multiple,
     precondition,
     rule,
 )
@@ -31,7 +29,21 @@ from andiron.transactions.states import State
 from andiron.transactions.transaction import LAST_EPOCH, Identity, Transaction
 from worlds.transacting import A, B, C, Coordinator
 
+T = TypeVar("T")
 IDS = ("t", "nearly used up")
+WAYS_TO_BEGIN = [
+    {},
+    {"enable_2pc": True},
+    {"keep_prepared": True},
+    {"enable_2pc": True, "keep_prepared": True},
+]
+SOME_PARTITIONS = st.sampled_from([(A,), (B,), (C, A), (A, B, C)])
+FEW = st.sampled_from([0, 0, 1, 2])
+
+
+def latest(items: list[T], back: int) -> T:
+    """One of the last few: most of what is interesting happens between those."""
+    return items[-1 - back % len(items)]
 
 
 class Label(NamedTuple):
@@ -170,16 +182,15 @@ class Version2(RuleBasedStateMachine):
     version, adds = 5, 5  # of EndTxn, and of AddPartitionsToTxn
     late = True  # whether what was delivered may be delivered again
 
-    producers = Bundle("producers")
-    endings = Bundle("endings")
-    writes = Bundle("writes")
-    old_markers = Bundle("old_markers")
-
     def __init__(self) -> None:
         super().__init__()
         self.coordinator = Watched()
         self.partitions = {each: Partition() for each in (A, B, C)}
         self.given: dict[Identity, Producer] = {}
+        self.producers: list[Producer] = []  # and what was ever sent by them, or written
+        self.endings: list[Ending] = []
+        self.writes: list[Write] = []
+        self.markers: list[Markers] = []
 
     @initialize()
     def one_id_has_a_long_history(self) -> None:
@@ -192,22 +203,26 @@ class Version2(RuleBasedStateMachine):
 
     # ── producers ──
 
-    @rule(target=producers, name=st.sampled_from(IDS), two_phase=st.booleans())
-    def begin(self, name: str, two_phase: bool) -> Producer:
+    @rule(name=st.sampled_from(IDS), how=st.sampled_from(WAYS_TO_BEGIN), settle=st.booleans())
+    def begin(self, name: str, how: dict[str, bool], settle: bool) -> None:
         producer = Producer(name)
-        self.init(producer, enable_2pc=two_phase)
-        return producer
+        self.producers.append(producer)
+        self.init(producer, **how)
+        if settle and producer.identity is None:
+            self.write_all_markers()
+            self.init(producer, **how)
 
-    @rule(target=producers, name=st.sampled_from(IDS), two_phase=st.booleans())
-    def take_over(self, name: str, two_phase: bool) -> Producer:
-        producer = Producer(name)
-        self.init(producer, enable_2pc=two_phase, keep_prepared=True)
-        return producer
+    @rule(back=FEW)
+    def begin_again(self, back: int) -> None:
+        self.init(self.someone(back))
 
-    @rule(producer=producers, names_itself=st.booleans())
-    def begin_again(self, producer: Producer, names_itself: bool) -> None:
-        if producer.identity is None or names_itself:
-            self.init(producer)
+    def someone(self, back: int) -> Producer:
+        """One that believes to hold its id."""
+        holding = [producer for producer in self.producers if producer.identity is not None]
+        if not holding:
+            self.begin(IDS[0], {}, settle=True)
+            holding = self.producers[-1:]
+        return latest(holding, back)
 
     def init(self, producer: Producer, **how: bool) -> None:
         holder = self.coordinator.holders.get(producer.transactional_id)
@@ -238,28 +253,28 @@ class Version2(RuleBasedStateMachine):
         producer.doing, producer.heir, producer.failed = None, False, False
 
     @rule(
-        target=writes,
-        producer=producers,
-        partitions=st.sampled_from([(A,), (B,), (C, A), (A, B, C)]),
+        back=FEW,
+        partitions=SOME_PARTITIONS,
         at_once=st.booleans(),
     )
-    def write(self, producer: Producer, partitions: tuple[TopicPartition, ...], at_once: bool):
+    def write(self, back: int, partitions: tuple[TopicPartition, ...], at_once: bool) -> None:
+        producer = self.someone(back)
         if producer.identity is None or producer.ending:
-            return multiple()
+            return
         label = Label(producer.identity, producer.serial)
-        writes = [Write(label, partition) for partition in partitions]
-        for write in writes:
+        for partition in partitions:
+            write = Write(label, partition)
             try:
                 self.ask_for(write, producer.transactional_id)
             except ProtocolError as error:
                 retriable = error.code is ErrorCode.CONCURRENT_TRANSACTIONS
                 producer.failed |= not retriable and not producer.heir
-                return multiple()
+                return
             assert not producer.heir, "who has taken a transaction over can only end it"
             producer.doing = label
+            self.writes.append(write)
             if at_once or not self.late:
                 producer.failed |= not self.append(write)
-        return multiple(*writes)
 
     def ask_for(self, write: Write, transactional_id: str) -> None:
         """As a broker does when the partition knows of no transaction of that producer."""
@@ -271,33 +286,41 @@ class Version2(RuleBasedStateMachine):
             )
             self.coordinator.commit_all()
 
-    @precondition(lambda self: self.late)
-    @rule(write=writes)
-    def append_late(self, write: Write) -> None:
-        self.append(write)
+    @precondition(lambda self: self.late and self.writes)
+    @rule(back=FEW)
+    def append_late(self, back: int) -> None:
+        self.append(latest(self.writes, back))
 
     def append(self, write: Write) -> bool:
         return self.partitions[write.partition].write(write.label)
 
-    @rule(
-        target=endings,
-        producer=producers,
-        committed=st.booleans(),
-        arrives=st.booleans(),
-        heard=st.booleans(),
-    )
-    def end(self, producer: Producer, committed: bool, arrives: bool, heard: bool):
+    @rule(back=FEW, committed=st.booleans(), arrives=st.booleans(), heard=st.booleans(), settle=st.booleans())
+    def end(self, back: int, committed: bool, arrives: bool, heard: bool, settle: bool) -> None:
+        producer = self.someone(back)
         if producer.identity is None:
-            return multiple()
+            return
         ending = producer.ending
         if ending is None:
             committed = committed and producer.doing is not None and not producer.failed
             ending = producer.ending = Ending(producer, producer.identity, producer.doing, committed)
+            self.endings.append(ending)
         if arrives:
             self.deliver(ending, heard)
-        return ending
+        if settle:
+            self.write_all_markers()
 
-    @rule(ending=endings, heard=st.booleans())
+    @rule(partitions=SOME_PARTITIONS, arrives=st.booleans(), heard=st.booleans(), settle=st.booleans())
+    def commit_something(
+        self, partitions: tuple[TopicPartition, ...], arrives: bool, heard: bool, settle: bool
+    ) -> None:
+        self.write(0, partitions, at_once=True)
+        self.end(0, True, arrives, heard, settle)
+
+    @precondition(lambda self: self.endings)
+    @rule(back=FEW, heard=st.booleans())
+    def deliver_late(self, back: int, heard: bool) -> None:
+        self.deliver(latest(self.endings, back), heard)
+
     def deliver(self, ending: Ending, heard: bool) -> None:
         producer = ending.producer
         awaited = producer.ending is ending
@@ -333,50 +356,50 @@ class Version2(RuleBasedStateMachine):
 
     # ── the broker ──
 
-    @rule(target=old_markers, committed=st.booleans(), most=st.integers(0, 3))
-    def write_some_markers(self, committed: bool, most: int):
-        """Each of those that can go out reaches up to so many partitions."""
+    @rule(committed=st.booleans(), most=st.integers(0, 3), crash=st.sampled_from([False, False, True]))
+    def write_some_markers(self, committed: bool, most: int, crash: bool) -> None:
+        """Each of those that can go out reaches up to so many partitions, and maybe nobody hears of it."""
         if committed:
             self.coordinator.commit_all()
-        taken = self.coordinator.shard.take_markers(Offset(self.coordinator.watermark))
-        for markers in taken:
+        for markers in self.coordinator.shard.take_markers(Offset(self.coordinator.watermark)):
+            self.markers.append(markers)
             self.write_markers(markers._replace(partitions=markers.partitions[:most]))
             if markers.partitions[most:]:
                 self.coordinator.shard.put_back(markers._replace(partitions=markers.partitions[most:]))
-        return multiple(*taken)
+        if crash:
+            self.coordinator.crash(losing=9)
 
     def write_markers(self, markers: Markers) -> None:
         for partition in markers.partitions:
             assert self.partitions[partition].mark(markers), "no marker is refused"
         self.coordinator.ask(MarkersWritten(*markers[:3], markers.partitions))
 
-    @precondition(lambda self: self.late)
-    @rule(markers=old_markers)
-    def deliver_old_marker(self, markers: Markers) -> None:
+    @precondition(lambda self: self.late and self.markers)
+    @rule(back=FEW)
+    def write_old_markers(self, back: int) -> None:
+        markers = latest(self.markers, back)
         for partition in markers.partitions:
             self.partitions[partition].mark(markers)
 
-    @rule(ms=st.sampled_from([1_000, 70_000, 30 * 24 * 3_600_000]))
-    def pass_time(self, ms: int) -> None:
+    @rule(ms=st.sampled_from([1_000, 70_000, 30 * 24 * 3_600_000]), settle=st.booleans())
+    def pass_time(self, ms: int, settle: bool) -> None:
         transactions = self.coordinator.shard.transactions
         prepared = [name for name in self.coordinator.ongoing if transactions[name].is_two_phase]
         self.coordinator.pass_time(ms)
         for name in prepared:
             assert name in self.coordinator.ongoing, "a prepared transaction waits as long as it takes"
+        if settle:
+            self.write_all_markers()
 
     @rule(losing=st.integers(0, 3))
     def crash(self, losing: int) -> None:
-        self.coordinator.crash(losing)
-
-    @rule()
-    def replay(self) -> None:
         before = self.coordinator.shard.transactions
-        self.coordinator.begin()
-        assert self.coordinator.shard.transactions == before, "the log says it all"
+        self.coordinator.crash(losing)
+        assert losing or self.coordinator.shard.transactions == before, "the log says it all"
+        self.the_latest_record_of_each_id_is_enough()
 
     # ── laws ──
 
-    @invariant()
     def the_latest_record_of_each_id_is_enough(self) -> None:
         latest = dict(self.coordinator.log)
         shard = TransactionShard(self.coordinator.settings, 0, lambda *_: True)
@@ -403,9 +426,12 @@ class Version2(RuleBasedStateMachine):
         assert all(state is State.EMPTY for state in states)
         assert [each.open for each in self.partitions.values()] == [{}, {}, {}], "a transaction hangs"
         self.every_partition_has_the_outcome_that_was_decided()
+        self.the_latest_record_of_each_id_is_enough()
 
     def write_all_markers(self) -> None:
-        for markers in self.coordinator.shard.take_markers(Offset(len(self.coordinator.log))):
+        self.coordinator.commit_all()
+        for markers in self.coordinator.shard.take_markers(Offset(self.coordinator.watermark)):
+            self.markers.append(markers)
             self.write_markers(markers)
 
 
@@ -418,7 +444,7 @@ class Classic(Version2):
 
 TestVersion2 = Version2.TestCase
 TestClassic = Classic.TestCase
-TestVersion2.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestVersion2.settings = settings(max_examples=250, stateful_step_count=40, deadline=None)
 TestClassic.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
 
 

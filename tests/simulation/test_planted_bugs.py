@@ -9,7 +9,7 @@ import logging
 import pytest
 
 from andiron.sim.play import play
-from simulation.bugs import BUGS, planted
+from simulation.coordinator_bugs import BUGS, planted
 
 SEEDS_MAX = 150
 CAUGHT_BY = {

@@ -143,13 +143,13 @@ class SmallNode:
             self.wake()
         self.now = until
 
-    def send(self, request, version=None, conn=1):
+    def send(self, request, version=None, conn=1, client_id="test"):
         """Send a request; returns its ticket."""
         api = next(a for a in APIS.values() if a.key == request.__api_key__)
         version = _best_version(api) if version is None else version
         self._ticket += 1
         self._asked[self._ticket] = api, version
-        frame = encode_request_header(api.key, version, self._ticket, "test") + encode_message(
+        frame = encode_request_header(api.key, version, self._ticket, client_id) + encode_message(
             request, version
         )
         self.step(Received(conn, self._ticket, memoryview(bytearray(frame))))
@@ -166,9 +166,9 @@ class SmallNode:
         assert correlation == ticket
         return decode_message(api.response, version, memoryview(frame)[position:])
 
-    def ask(self, request, version=None, conn=1):
+    def ask(self, request, version=None, conn=1, client_id="test"):
         """Send a request and return its response, which must come at once."""
-        ticket = self.send(request, version, conn)
+        ticket = self.send(request, version, conn, client_id)
         if conn in self.closed:
             raise Closed(self.closed.pop(conn))
         assert ticket in self.replies, f"{request} waits"

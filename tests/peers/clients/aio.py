@@ -13,8 +13,9 @@ from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, Records
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import BrokerResponseError, KafkaError
 
-from peers.clients.base import PATIENCE_S, Client, Cluster, Record, Refused
+from peers.clients.base import ISOLATION, PATIENCE_S, Client, Cluster, Record, Refused
 
+READING = {"auto_offset_reset": "none", "enable_auto_commit": False}
 Answer = TypeVar("Answer")
 
 
@@ -53,16 +54,26 @@ class AioKafka(Client):
         return _run(self._read(TopicPartition(topic, partition), start, end))
 
     async def _read(self, place: TopicPartition, start: int, end: int) -> list[Record]:
-        settings = {"auto_offset_reset": "none", "enable_auto_commit": False}
-        found: list[Record] = []
+        async with AIOKafkaConsumer(bootstrap_servers=self.bootstrap, **READING) as consumer:
+            return await _read(consumer, place, start, end)
+
+    def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
+        return _run(self._read_all(TopicPartition(topic, partition), ISOLATION[committed]))
+
+    async def _read_all(self, place: TopicPartition, isolation: str) -> list[Record]:
+        settings = {**READING, "isolation_level": isolation}
         async with AIOKafkaConsumer(bootstrap_servers=self.bootstrap, **settings) as consumer:
-            consumer.assign([place])
-            consumer.seek(place, start)
-            until = time.monotonic() + PATIENCE_S
-            while await consumer.position(place) < end and time.monotonic() < until:
-                for records in (await consumer.getmany(timeout_ms=500)).values():
-                    found += map(_record, records)
-        return found
+            (start,) = (await consumer.beginning_offsets([place])).values()
+            (end,) = (await consumer.end_offsets([place])).values()
+            return await _read(consumer, place, start, end)
+
+    def stable_offset(self, topic: str, partition: int) -> int:
+        return _run(self._stable_offset(TopicPartition(topic, partition)))
+
+    async def _stable_offset(self, place: TopicPartition) -> int:
+        settings = {**READING, "isolation_level": ISOLATION[True]}
+        async with AIOKafkaConsumer(bootstrap_servers=self.bootstrap, **settings) as consumer:
+            return int((await consumer.end_offsets([place]))[place])
 
     def create_topic(
         self,
@@ -156,6 +167,17 @@ def _run(work: Coroutine[Any, Any, Answer]) -> Answer:
         raise Refused(error.errno, str(error)) from error
     except KafkaError as error:
         raise Refused(getattr(error, "errno", -1), f"{type(error).__name__}: {error}") from error
+
+
+async def _read(consumer: AIOKafkaConsumer, place: TopicPartition, start: int, end: int) -> list[Record]:
+    found: list[Record] = []
+    consumer.assign([place])
+    consumer.seek(place, start)
+    until = time.monotonic() + PATIENCE_S
+    while await consumer.position(place) < end and time.monotonic() < until:
+        for records in (await consumer.getmany(timeout_ms=500)).values():
+            found += map(_record, records)
+    return found
 
 
 def _fields(record: Record) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+ISOLATION = {True: "read_committed", False: "read_uncommitted"}
 LATEST, EARLIEST, MAX_TIMESTAMP = "latest", "earliest", "max_timestamp"
 PATIENCE_S = 60.0
 
@@ -75,6 +76,14 @@ class Client:
 
     def read(self, topic: str, *, partition: int = 0, start: int = 0, end: int) -> list[Record]:
         """Everything from offset `start` to `end`, exclusive; an offset outside the log is refused."""
+        raise NotImplementedError
+
+    def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
+        """Everything there is to read now, under read_committed or read_uncommitted."""
+        raise NotImplementedError
+
+    def stable_offset(self, topic: str, partition: int) -> int:
+        """The latest offset under read_committed: the first of the oldest open transaction, if there is one."""
         raise NotImplementedError
 
     def create_topic(

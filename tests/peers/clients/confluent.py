@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from confluent_kafka import (
+    OFFSET_BEGINNING,
     Consumer,
     IsolationLevel,
     KafkaError,
@@ -27,7 +28,7 @@ from confluent_kafka.admin import (
     OffsetSpec,
 )
 
-from peers.clients.base import PATIENCE_S, Client, Cluster, Record, Refused
+from peers.clients.base import ISOLATION, PATIENCE_S, Client, Cluster, Record, Refused
 
 OFFSET_OUT_OF_RANGE = 1
 BATCH_RECORDS = 100  # many small batches try more of a broker than a few large ones
@@ -87,6 +88,25 @@ class Confluent(Client):
             consumer.close()
         return found
 
+    def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
+        settings = {"group.id": "none", "enable.auto.commit": False, "enable.partition.eof": True}
+        settings |= {"isolation.level": ISOLATION[committed], "fetch.wait.max.ms": 10}
+        consumer = Consumer(self._config(settings))
+        found: list[Record] = []
+        try:
+            consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING)])
+            while (message := consumer.poll(PATIENCE_S)) is not None:
+                error = message.error()
+                if error is None:
+                    found.append(_record(message))
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    return found
+                else:
+                    raise _refused(error)
+        finally:
+            consumer.close()
+        raise _refused(KafkaError(KafkaError._TIMED_OUT))
+
     def create_topic(
         self,
         topic: str,
@@ -132,8 +152,14 @@ class Confluent(Client):
 
     def list_offset(self, topic: str, partition: int, spec: str | int) -> int:
         asked = OffsetSpec.for_timestamp(spec) if isinstance(spec, int) else SPECS[spec]()
-        place = TopicPartition(topic, partition)
-        level = IsolationLevel.READ_UNCOMMITTED
+        return self._offset(TopicPartition(topic, partition), asked, IsolationLevel.READ_UNCOMMITTED)
+
+    def stable_offset(self, topic: str, partition: int) -> int:
+        return self._offset(
+            TopicPartition(topic, partition), OffsetSpec.latest(), IsolationLevel.READ_COMMITTED
+        )
+
+    def _offset(self, place: TopicPartition, asked: OffsetSpec, level: IsolationLevel) -> int:
         return int(_result(self._admin.list_offsets({place: asked}, isolation_level=level)[place]).offset)
 
     def describe_cluster(self) -> Cluster:

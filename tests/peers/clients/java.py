@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from peers.clients.base import Client, Cluster, Record, Refused
+from peers.clients.base import ISOLATION, Client, Cluster, Record, Refused
 from peers.jvm import JavaError, JavaPeer
 
 
@@ -52,6 +52,16 @@ class Java(Client):
         config = {"auto.offset.reset": "none"}
         place = {"topic": topic, "partition": partition, "start": start, "end": end}
         return [_record(fields) for fields in self.call("consume", config=config, **place)]
+
+    def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
+        config = {"auto.offset.reset": "none", "isolation.level": ISOLATION[committed]}
+        place = {"topic": topic, "partition": partition}
+        end = self.call("end_offset", config=config, **place)
+        return [_record(fields) for fields in self.call("consume", config=config, start=0, end=end, **place)]
+
+    def stable_offset(self, topic: str, partition: int) -> int:
+        config = {"isolation.level": ISOLATION[True]}
+        return int(self.call("end_offset", config=config, topic=topic, partition=partition))
 
     def create_topic(
         self,

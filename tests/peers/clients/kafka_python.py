@@ -13,7 +13,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
 from kafka.errors import BrokerResponseError, KafkaError, OffsetOutOfRangeError
 
-from peers.clients.base import PATIENCE_S, Client, Cluster, Record, Refused
+from peers.clients.base import ISOLATION, PATIENCE_S, Client, Cluster, Record, Refused
 
 SPECS = {
     "earliest": OffsetSpec.EARLIEST,
@@ -65,24 +65,20 @@ class KafkaPython(Client):
 
     def read(self, topic: str, *, partition: int = 0, start: int = 0, end: int) -> list[Record]:
         place = TopicPartition(topic, partition)
-        consumer = KafkaConsumer(
-            bootstrap_servers=self.bootstrap,
-            auto_offset_reset="none",
-            enable_auto_commit=False,
-            group_id=None,
-        )
-        found: list[Record] = []
-        with _telling():
-            try:
-                consumer.assign([place])
-                consumer.seek(place, start)
-                until = time.monotonic() + PATIENCE_S
-                while consumer.position(place) < end and time.monotonic() < until:
-                    for records in consumer.poll(500).values():
-                        found += map(_record, records)
-            finally:
-                consumer.close()
-        return found
+        with self._consumer() as consumer:
+            return _read(consumer, place, start, end)
+
+    def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
+        place = TopicPartition(topic, partition)
+        with self._consumer(isolation_level=ISOLATION[committed]) as consumer:
+            (start,) = consumer.beginning_offsets([place]).values()
+            (end,) = consumer.end_offsets([place]).values()
+            return _read(consumer, place, start, end)
+
+    def stable_offset(self, topic: str, partition: int) -> int:
+        place = TopicPartition(topic, partition)
+        with self._consumer(isolation_level=ISOLATION[True]) as consumer:
+            return int(consumer.end_offsets([place])[place])
 
     def create_topic(
         self,
@@ -155,6 +151,21 @@ class KafkaPython(Client):
         return {key: entry["value"] for key, entry in found[kind.name.lower()][name].items()}
 
     @contextmanager
+    def _consumer(self, **settings: Any) -> Iterator[KafkaConsumer]:
+        with _telling():
+            consumer = KafkaConsumer(
+                bootstrap_servers=self.bootstrap,
+                auto_offset_reset="none",
+                enable_auto_commit=False,
+                group_id=None,
+                **settings,
+            )
+            try:
+                yield consumer
+            finally:
+                consumer.close()
+
+    @contextmanager
     def _admin(self) -> Iterator[KafkaAdminClient]:
         with _telling():
             admin = KafkaAdminClient(bootstrap_servers=self.bootstrap)
@@ -175,6 +186,17 @@ def _telling() -> Iterator[None]:
         raise Refused(error.errno, str(error)) from error
     except KafkaError as error:
         raise Refused(-1, f"{type(error).__name__}: {error}") from error
+
+
+def _read(consumer: KafkaConsumer, place: TopicPartition, start: int, end: int) -> list[Record]:
+    found: list[Record] = []
+    consumer.assign([place])
+    consumer.seek(place, start)
+    until = time.monotonic() + PATIENCE_S
+    while consumer.position(place) < end and time.monotonic() < until:
+        for records in consumer.poll(500).values():
+            found += map(_record, records)
+    return found
 
 
 def _fields(record: Record) -> dict[str, Any]:

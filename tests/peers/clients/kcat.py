@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from peers.clients.base import PATIENCE_S, Client, Cluster, Record, Refused
+from peers.clients.base import ISOLATION, PATIENCE_S, Client, Cluster, Record, Refused
 from peers.jars import Missing
 
 MESSAGE, KEY = b"\x1d\x1e\x1f<message>", b"\x1d\x1e\x1f<key>"
 CODES = {"Unknown topic or partition": 3, "out of range": 1, "Message size too large": 10}
+FORMAT = r"%o %T %K %S %h\n%k%s\n"
 TIMES = {"earliest": -2, "latest": -1}
 
 
@@ -60,7 +61,19 @@ class Kcat(Client):
 
     def read(self, topic: str, *, partition: int = 0, start: int = 0, end: int) -> list[Record]:
         command = ["-C", "-t", topic, "-p", str(partition), "-o", str(start), "-c", str(end - start), "-q"]
-        command += ["-X", "auto.offset.reset=error", "-f", r"%o %T %K %S %h\n%k%s\n"]
+        command += ["-X", "auto.offset.reset=error", "-f", FORMAT]
+        return list(_records(self._run(command)))
+
+    def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
+        command = ["-C", "-t", topic, "-p", str(partition), "-o", "beginning", "-e", "-q"]
+        command += [
+            "-X",
+            f"isolation.level={ISOLATION[committed]}",
+            "-X",
+            "fetch.wait.max.ms=10",
+            "-f",
+            FORMAT,
+        ]
         return list(_records(self._run(command)))
 
     def topics(self) -> set[str]:

@@ -21,15 +21,21 @@ import org.apache.kafka.common.protocol.Errors;
  */
 public final class Peer {
     static final ObjectMapper JSON = new ObjectMapper();
+    private static final PrintStream answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
 
     public static void main(String[] arguments) throws Exception {
-        PrintStream answers = new PrintStream(System.out, false, StandardCharsets.UTF_8);
         System.setOut(System.err); // whatever a library prints must not look like an answer
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
             answers.println(JSON.writeValueAsString(answer(JSON.readTree(line))));
             answers.flush();
         }
+    }
+
+    /** Tell how far a long command is, on a line of its own before its answer. */
+    static void reached(String point) {
+        answers.println(JSON.createObjectNode().put("reached", point));
+        answers.flush();
     }
 
     private static ObjectNode answer(JsonNode command) {
@@ -60,6 +66,14 @@ public final class Peer {
                 return Consuming.consume(command);
             case "poll_all":
                 return Consuming.pollAll(command);
+            case "transact":
+                return Transacting.run(command);
+            case "end_offset":
+                return Isolating.endOffset(command);
+            case "groups":
+                return Grouping.run(command);
+            case "transactions":
+                return TransactionAdmin.run(command);
             default:
                 return Administering.run(call, command);
         }

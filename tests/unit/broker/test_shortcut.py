@@ -11,6 +11,7 @@ from andiron.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from worlds.coordinating import OFFSETS, TRANSACTIONS, add_request, begun, coordinating, write
 from worlds.node import SmallNode
 
 
@@ -102,3 +103,40 @@ def test_a_connection_that_is_gone_leaves_none_behind(node):
     node.step(Disconnected(1))
 
     assert node.node._shortcuts == {}
+
+
+# ── what never takes it ──────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("version", [5, 9, 12])
+def test_requests_of_a_transaction_never_do(taken, version):
+    node = coordinating()
+    producer = begun(node)
+    node.ask(add_request(producer), 3)
+
+    offsets = [write(node, producer, version=version, sequence=number).base_offset for number in range(3)]
+
+    assert offsets == [0, 1, 2]
+    assert taken == []
+
+
+def test_a_batch_of_a_transaction_that_comes_the_short_way_is_sent_the_long_one(node, taken):
+    node.produce("orders", b"v")
+    in_transaction = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "transactional": True}
+
+    answer = node.produce("orders", b"v", **in_transaction)
+
+    assert answer.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED.number
+    assert taken == [None]
+
+
+@pytest.mark.parametrize("topic", [OFFSETS, TRANSACTIONS])
+def test_internal_topics_have_none(taken, topic):
+    node = coordinating()
+    request = node.produce_request(topic, [], records=node.keyed(b"k", b"v"))
+
+    for client_id in ("__admin_client", "anybody", "__admin_client"):
+        node.ask(request, 9, client_id=client_id)
+
+    assert taken == []
+    assert node.log(topic).end == 2

@@ -84,6 +84,11 @@ def refuse():
     raise ErrorCode.REQUEST_TIMED_OUT.error("too slow")
 
 
+def test_what_the_deadline_brings_is_turned_as_any_response():
+    late = Wait((), lambda: False, 10, lambda: "in time", lambda: "late")
+    assert late.and_then(str.upper).otherwise() == "LATE"
+
+
 def test_a_response_can_be_turned_into_another():
     wait = Wait.over(lambda: 20).and_then(lambda found: found + 1)
 

@@ -10,7 +10,9 @@ A, B = 1 << ord("a"), 1 << ord("b")
 A_STAR_B = [Step(SPLIT, 2, 1), Step(TAKE, A, 0), Step(TAKE, B, 3), Step(END)]
 
 
-@pytest.mark.parametrize(("name", "fits"), [("b", True), ("aab", True), ("a", False), ("ba", False), ("", False)])
+@pytest.mark.parametrize(
+    ("name", "fits"), [("b", True), ("aab", True), ("a", False), ("ba", False), ("", False)]
+)
 def test_a_name_is_walked_along_all_ways_at_once(name, fits):
     assert Automaton(A_STAR_B).matches(name) is fits
 

@@ -171,7 +171,9 @@ def test_patterns_count_as_what_they_mean():
 # ── what may be asked of any group ───────────────────────────────────────────────────
 
 
-def commit(group: ConsumerGroup, member_id: str, epoch: int, version: int = 9, *, transactional: bool = False):
+def commit(
+    group: ConsumerGroup, member_id: str, epoch: int, version: int = 9, *, transactional: bool = False
+):
     return group.check_commit(Caller(member_id, None, epoch), transactional=transactional, version=version)
 
 

@@ -19,7 +19,9 @@ from andiron.groups.records import encode_record
 from andiron.model.ids import Millis
 
 T = bytes.fromhex("d2dd9d59daa14b2bab010c7fbe61b8a8")
-MEMBER = Member("z", Profile(client_id="c", client_host="/127.0.0.1", topics=("t",), rebalance_timeout_ms=60_000))
+MEMBER = Member(
+    "z", Profile(client_id="c", client_host="/127.0.0.1", topics=("t",), rebalance_timeout_ms=60_000)
+)
 
 
 def written(record) -> tuple[str, str]:

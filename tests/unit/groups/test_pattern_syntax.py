@@ -38,4 +38,7 @@ def test_a_fault_says_what_is_wrong_and_where():
         read_pattern("ab[c")
 
     assert refused.value.code is ErrorCode.INVALID_REGULAR_EXPRESSION
-    assert refused.value.detail == "'ab[c' is not a valid pattern: there is a '[' without its ']' (at character 4)"
+    assert (
+        refused.value.detail
+        == "'ab[c' is not a valid pattern: there is a '[' without its ']' (at character 4)"
+    )

@@ -13,7 +13,9 @@ T, U = b"t" * 16, b"u" * 16
 HELD = Member("m").at(5, STABLE, {T: {0: 5, 1: 5}})
 
 
-def around(*taken: int, owned: dict[bytes, list[int]] | None = None, changed: bool = False, reads: bytes = T + U):
+def around(
+    *taken: int, owned: dict[bytes, list[int]] | None = None, changed: bool = False, reads: bytes = T + U
+):
     said = None if owned is None else [TopicPartitions(topic, share) for topic, share in owned.items()]
     subscribed = {reads[start : start + 16] for start in range(0, len(reads), 16)}
     return Surroundings(lambda topic, partition: partition not in taken, subscribed, changed, said)

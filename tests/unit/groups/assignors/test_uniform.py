@@ -62,5 +62,8 @@ def test_a_partition_goes_to_one_who_has_two_less():
 
     assignment = assign(standing, {T: 3, U: 1})
 
-    assert {member: sum(map(len, topics.values())) for member, topics in assignment.items()} == {"a": 2, "b": 2}
+    assert {member: sum(map(len, topics.values())) for member, topics in assignment.items()} == {
+        "a": 2,
+        "b": 2,
+    }
     assert assignment["a"] == {T: (0, 1)}

@@ -1,0 +1,128 @@
+"""Bugs that coordinators could have, planted one at a time, as those of bugs.py are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from unittest.mock import patch
+
+from andiron.broker import group_coordinator
+from andiron.broker.partition import Partition
+from andiron.broker.shards import Shard
+from andiron.broker.waiting import Wait
+from andiron.groups.offsets import Offsets
+from andiron.log.producers import Producers
+from andiron.transactions import ending, expiry, initiation, shard
+from andiron.transactions.markers import OwedMarkers
+from andiron.transactions.shard import TransactionShard
+from simulation.bugs import BUGS, bug, planted
+
+__all__ = ["BUGS", "planted"]
+
+# ── transactions ─────────────────────────────────────────────────────────────────────
+
+
+@bug
+def markers_go_out_before_the_decision_is_committed():
+    take = OwedMarkers.take
+    return patch.object(OwedMarkers, "take", lambda self, upto: take(self, 1 << 62))
+
+
+@bug
+def a_prepared_transaction_owes_nothing_after_a_restart():
+    load = Shard.load
+
+    def forgetful(self, *args):
+        place = load(self, *args)
+        if isinstance(self.machine, TransactionShard):
+            self.machine._owed = OwedMarkers(0, self.machine._owed._has_partition)
+        return place
+
+    return patch.object(Shard, "load", forgetful)
+
+
+@bug
+def a_successor_gets_the_epoch_of_its_predecessor():
+    def renew(request, current, timeout_ms, now):
+        return initiation._decision(current.renewed(current.holder, -1, timeout_ms, now))
+
+    return patch.object(initiation, "_renew", renew)
+
+
+@bug
+def a_late_batch_is_written_without_asking_the_coordinator():
+    opens = Partition.opens_transaction
+
+    def knows_better(self, producer_id, epoch):
+        known = self.log.producers.get(producer_id)
+        return opens(self, producer_id, epoch) and (known is None or known.epoch != epoch)
+
+    return patch.object(Partition, "opens_transaction", knows_better)
+
+
+@bug
+def the_end_of_a_transaction_is_taken_from_an_old_epoch():
+    check = ending.check_holder
+
+    def lenient(current, identity, version):
+        if version < ending.BUMPS_SINCE:
+            check(current, identity, version)
+
+    return patch.object(ending, "check_holder", lenient)
+
+
+@bug
+def a_marker_is_written_again_when_it_is_repeated():
+    append_marker = Partition.append_marker
+
+    def repeated(self, marker, now):
+        return append_marker(self, marker._replace(transaction_version=0), now)
+
+    return patch.object(Partition, "append_marker", repeated)
+
+
+@bug
+def the_last_stable_offset_does_not_wait_for_open_transactions():
+    return patch.object(Producers, "last_stable", lambda self, watermark: watermark)
+
+
+@bug
+def a_transaction_that_takes_too_long_is_left_alone():
+    assert shard.is_timed_out is expiry.is_timed_out
+    return patch.object(shard, "is_timed_out", lambda transaction, now: False)
+
+
+@bug
+def coordinators_answer_before_it_is_committed():
+    return patch.object(
+        Shard, "committed", lambda self, response, end, deadline: Wait.over(lambda: self._given(response))
+    )
+
+
+@bug
+def an_epoch_is_not_bumped_when_a_transaction_is_aborted_over_its_producer():
+    decided = ending.Transaction.decided_for
+
+    def same(self, successor, *, committed, previous_id, now):
+        after = decided(self, successor, committed=committed, previous_id=previous_id, now=now)
+        return after if committed else replace(after, producer=self.producer)
+
+    return patch.object(ending.Transaction, "decided_for", same)
+
+
+# ── offsets ──────────────────────────────────────────────────────────────────────────
+
+
+@bug
+def offsets_of_an_aborted_transaction_count():
+    ended = Offsets.transaction_ended
+    return patch.object(
+        Offsets, "transaction_ended", lambda self, end: ended(self, end._replace(committed=True))
+    )
+
+
+@bug
+def the_end_of_a_transaction_is_not_replayed_to_the_offsets():
+    records = group_coordinator._records
+    return patch.object(
+        group_coordinator, "_records", lambda batch: () if batch.is_control else records(batch)
+    )

@@ -1,0 +1,69 @@
+"""The coordinators' topics: as many partitions and replicas as the settings say, and compacted."""
+
+import pytest
+
+from andiron.broker.internal_topics import INTERNAL, internal_topic
+from andiron.broker.node_settings import NodeSettings
+from worlds.coordinating import OFFSETS, TRANSACTIONS, coordinating
+from worlds.node import PROPERTIES, Closed, error_of
+
+
+def topic_of(name, **properties):
+    named = {key.replace("_", "."): value for key, value in properties.items()}
+    topic = internal_topic(name, NodeSettings.load(PROPERTIES | named))
+    return topic, {config.name: config.value for config in topic.configs}
+
+
+def test_the_offsets_topic_is_made_as_the_settings_of_groups_say():
+    topic, configs = topic_of(
+        OFFSETS,
+        offsets_topic_num_partitions="7",
+        offsets_topic_replication_factor="2",
+        offsets_topic_segment_bytes="5000000",
+    )
+
+    assert (topic.name, topic.num_partitions, topic.replication_factor) == (OFFSETS, 7, 2)
+    assert configs == {
+        "cleanup.policy": "compact", "compression.type": "producer", "segment.bytes": "5000000",
+    }  # fmt: skip
+
+
+def test_the_transaction_topic_is_made_as_the_settings_of_transactions_say():
+    topic, configs = topic_of(
+        TRANSACTIONS,
+        transaction_state_log_num_partitions="9",
+        transaction_state_log_replication_factor="3",
+        transaction_state_log_min_isr="2",
+        transaction_state_log_segment_bytes="6000000",
+    )
+
+    assert (topic.name, topic.num_partitions, topic.replication_factor) == (TRANSACTIONS, 9, 3)
+    assert configs == {
+        "cleanup.policy": "compact", "compression.type": "uncompressed", "min.insync.replicas": "2",
+        "segment.bytes": "6000000",
+    }  # fmt: skip
+
+
+def test_there_are_two_of_them():
+    assert sorted(INTERNAL) == [OFFSETS, TRANSACTIONS]
+
+
+@pytest.mark.parametrize("topic", [OFFSETS, TRANSACTIONS])
+def test_only_an_administrators_client_writes_to_one(topic):
+    node = coordinating()
+    request = node.produce_request(topic, [], records=node.keyed(b"k", b"v"))
+
+    def answer(client_id):
+        response = node.ask(request, 9, client_id=client_id)
+        return error_of(response.responses[0].partition_responses[0])
+
+    assert answer("anybody") == "INVALID_TOPIC_EXCEPTION"
+    assert answer("__admin_client") == "NONE"
+    assert node.log(topic).end == 1
+
+
+def test_whoever_writes_to_one_without_wanting_an_answer_is_hung_up_on():
+    node = coordinating()
+
+    with pytest.raises(Closed, match="INVALID_TOPIC_EXCEPTION"):
+        node.ask(node.produce_request(OFFSETS, [], records=node.keyed(b"k", b"v"), acks=0), 9)
