@@ -184,18 +184,31 @@ class Partition:
 
     def append_marker(self, marker: Marker, now: Millis) -> Written | None:
         """End a producer's transaction here; None if this marker has been here before."""
-        id, epoch = marker.producer_id, marker.producer_epoch
-        self.guards.end(id)
-        known = self.log.producers.get(id)
-        own_epoch = marker.transaction_version >= EPOCH_PER_TRANSACTION
-        if own_epoch and known is not None and known.epoch == epoch:
-            self.leader()
+        self.leader()
+        if self._has_marker(marker):
             return None
         records = end_marker(
-            marker.committed, producer_id=id, producer_epoch=epoch,
+            marker.committed, producer_id=marker.producer_id, producer_epoch=marker.producer_epoch,
             coordinator_epoch=marker.coordinator_epoch, timestamp=now,
         )  # fmt: skip
-        return self.append_own(records, now)
+        written = self.append_own(records, now)
+        self.guards.end(marker.producer_id)
+        return written
+
+    def _has_marker(self, marker: Marker) -> bool:
+        """Whether this marker was written before; raises if nobody can have sent it in earnest, or too late."""
+        id, epoch = marker.producer_id, marker.producer_epoch
+        if id < 0:
+            raise ErrorCode.INVALID_PRODUCER_ID_MAPPING.error(f"no producer has the id {id}")
+        if epoch < 0:
+            raise ErrorCode.INVALID_PRODUCER_EPOCH.error(f"no producer has the epoch {epoch}")
+        known = self.log.producers.get(id)
+        own_epoch = marker.transaction_version >= EPOCH_PER_TRANSACTION
+        if not own_epoch or known is None or known.epoch != epoch:
+            return False
+        if known.transaction_start >= 0:
+            raise ErrorCode.INVALID_PRODUCER_EPOCH.error(f"epoch {epoch} of producer {id} has begun anew")
+        return True
 
     def opens_transaction(self, producer_id: int, epoch: int) -> bool:
         """Whether a write of this producer is its transaction's first here: the coordinator has to know of it."""

@@ -16,7 +16,7 @@ given one waits for that first, and then for the records it rests on.
 A shard that is `gone` (its partition is led elsewhere, or could not be written) answers nobody
 any more: those who wait are sent to look for the coordinator again.
 
-Read next: coordinators.py, where shards come from and go.
+Read next: coordinator.py, where shards come from and go.
 """
 
 from __future__ import annotations

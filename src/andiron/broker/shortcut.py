@@ -27,6 +27,7 @@ from andiron.broker.handlers.produce import refused
 from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
+from andiron.broker.transactional_writes import are_transactional
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
 from andiron.wire.apis import APIS, ApiKey
@@ -103,6 +104,8 @@ class Shortcut:
             return None
         records, partition = self._records(frame), self._partition
         if records is None or partition.retired or not partition.acknowledges_at_once:
+            return None
+        if are_transactional(records):
             return None
         try:
             base, append_time, _, _ = written = partition.append(records, self._acks, self._version, now)

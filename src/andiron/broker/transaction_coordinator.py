@@ -60,9 +60,8 @@ class TransactionCoordinator:
     ) -> None:  # fmt: skip
         self.settings, self._metadata = settings, metadata
         self._write, self._later = write, later
-        self._owing: dict[
-            Shard[TransactionShard], Offset
-        ] = {}  # and where its log ended at the last decision
+        # Those that may owe markers, and where their logs ended at the last decision.
+        self._owing: dict[Shard[TransactionShard], Offset] = {}
         self._retries = Timetable()
         self.shards = Coordinator(
             TOPIC, Plan(self._machine, encode_record, _records, appended, touch, self._settled)
@@ -153,8 +152,7 @@ class TransactionCoordinator:
         return TransactionShard(self.settings, partition.epoch, self._has_partition)
 
     def _has_partition(self, topic: str, index: int) -> bool:
-        found = self._metadata.image.topics.get(topic)
-        return found is not None and index in found.partitions
+        return self._metadata.image.has_partition(topic, index)
 
 
 def _records(batch: Batch) -> Iterator[tuple[int, TransactionRecord]]:

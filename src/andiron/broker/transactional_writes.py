@@ -19,7 +19,7 @@ from andiron.broker.verification import Guard, Guards
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
-from andiron.records.batch import Batch
+from andiron.records.batch import TRANSACTIONAL, Batch
 from andiron.transactions.requests import AddPartitions
 from andiron.wire.messages.produce import ProduceRequest
 
@@ -34,10 +34,8 @@ TRY_AGAIN = ErrorCode.NOT_ENOUGH_REPLICAS
 ADDS_SINCE = 12  # the version of Produce that adds a partition to the transaction by writing to it
 ABORTABLE_SINCE = 11  # the version of Produce whose clients know that aborting helps
 
-ABORTABLE, UNABORTABLE = (
-    5,
-    4,
-)  # AddPartitionsToTxn: the version that tells a producer to abort, and the one before
+ABORTABLE, UNABORTABLE = 5, 4  # versions of AddPartitionsToTxn: that tells a producer to abort, that does not
+ATTRIBUTES_AT = 22  # in a batch, the byte of its attributes that matters here
 
 
 class Writer(NamedTuple):
@@ -74,6 +72,13 @@ def _as_partitions_say_it(outcome: Outcome) -> Outcome:
 
 
 # ── batches ──────────────────────────────────────────────────────────────────────────
+
+
+def are_transactional(records: memoryview | bytes | None) -> bool:
+    """Whether a batch says that it is part of a transaction. One byte tells, whatever else is wrong with it."""
+    return (
+        records is not None and len(records) > ATTRIBUTES_AT and records[ATTRIBUTES_AT] & TRANSACTIONAL != 0
+    )
 
 
 class Admission:

@@ -47,9 +47,15 @@ class Wait:
     otherwise: Callable[[], Any]
 
     def and_then(self, turn: Callable[[Any], Any]) -> Wait:
-        """The same wait, for what `turn` makes of the response."""
-        then = self.then
-        return Wait(self.watch, self.until, self.deadline, lambda: _and_then(then(), turn), self.otherwise)
+        """The same wait, for what `turn` makes of the response, be it the one that the deadline brings."""
+        then, otherwise = self.then, self.otherwise
+        return Wait(
+            self.watch,
+            self.until,
+            self.deadline,
+            lambda: _and_then(then(), turn),
+            lambda: _and_then(otherwise(), turn),
+        )
 
     def or_else(self, turn: Callable[[ProtocolError], Any]) -> Wait:
         """The same wait, for what `turn` makes of an error in the response's place."""

@@ -140,6 +140,10 @@ class Image:
         found = self.brokers.get(NodeId(broker))
         return found is not None and found.live
 
+    def has_partition(self, topic: str, index: int) -> bool:
+        found = self.topics.get(topic)
+        return found is not None and index in found.partitions
+
     def offline_replicas(self, partition: PartitionImage) -> list[int]:
         """The replicas of a partition that stand on no live broker."""
         brokers = self.brokers

@@ -39,7 +39,7 @@ from andiron.groups.patterns import Matches
 from andiron.groups.records import ConsumerGroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
-from andiron.model.machine import Asked, Decision
+from andiron.model.machine import Asked, Decision, Promise
 from andiron.wire.messages.consumer_group_describe import DescribedGroup
 from andiron.wire.messages.consumer_group_heartbeat import (
     Assignment,
@@ -76,7 +76,7 @@ class ConsumerProtocol:
         before = self._member(request, group, change)
         profile = before.profile.told(request, asked.client_id, asked.client_host)
         after = change.settle(before, profile, request.topic_partitions)
-        kept = [] if former_group is None else self._classic.give_up(former_group)
+        kept = [] if former_group is None else self._take_over(former_group, group, now)
         self._note_heartbeat(group, before, after, change, now)
         records += change.records
         return Decision(self._told(request, before, after), records, kept, firm=not records)
@@ -99,6 +99,13 @@ class ConsumerProtocol:
             return ConsumerGroup(group_id), group.tombstones(), group
         check_upgrade(group, self._world.settings)
         return *upgraded(group, self._world.topics), group
+
+    def _take_over(self, classic: ClassicGroup, group: ConsumerGroup, now: Millis) -> list[Promise]:
+        """The group goes on under this protocol: its members are waited for here from now on."""
+        kept = self._classic.give_up(classic)
+        for member in group.members.values():
+            self._sessions.heard(group.id, member, now)
+        return kept
 
     def _member(self, request: ConsumerGroupHeartbeatRequest, group: ConsumerGroup, change: Change) -> Member:
         """The member that a heartbeat comes from, as it was until now."""

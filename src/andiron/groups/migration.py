@@ -65,8 +65,11 @@ def check_upgrade(group: ClassicGroup, settings: GroupSettings) -> None:
 
 def upgraded(group: ClassicGroup, topics: Topics) -> tuple[ConsumerGroup, list[GroupRecord]]:
     """The same group under the new protocol, and the records that make it so."""
+    taken: dict[bytes, set[int]] = {}
+    # Whoever has an assignment goes before one who only says what it owned: see _holds.
+    classics = sorted(group.members.values(), key=lambda member: not member.assignment)
     try:
-        members = [_upgraded(member, group, topics) for member in group.members.values()]
+        members = [_upgraded(member, group, topics, taken) for member in classics]
     except MalformedMessage as error:
         raise ErrorCode.GROUP_ID_NOT_FOUND.error(
             f"a member of the classic group {group.id} says what cannot be read: {error}"
@@ -84,18 +87,17 @@ def upgraded(group: ClassicGroup, topics: Topics) -> tuple[ConsumerGroup, list[G
     return consumer, [*group.tombstones(), *records]
 
 
-def _upgraded(member: ClassicMember, group: ClassicGroup, topics: Topics) -> Member:
+def _upgraded(
+    member: ClassicMember, group: ClassicGroup, topics: Topics, taken: dict[bytes, set[int]]
+) -> Member:
     chosen = member.protocols.get(group.protocol or "")
     subscription = read_subscription(next(iter(member.protocols.values())) if chosen is None else chosen)
-    assignment = read_assignment(member.assignment)
-    if assignment.user_data:
-        raise MalformedMessage("its assignor has added data of its own to the assignment")
-    held = {
-        topic.id: tuple(sorted(assigned.partitions))
-        for assigned in assignment.assigned_partitions
-        if assigned.partitions and (topic := topics.named(assigned.topic)) is not None
-    }
-    classic = ClassicMemberMetadata(member.session_timeout_ms, _listed(member.protocols))
+    held: dict[bytes, tuple[int, ...]] = {}
+    for topic_id, partitions in _holds(member, subscription, topics):
+        others = taken.setdefault(topic_id, set())
+        if share := set(partitions) - others:
+            held[topic_id] = tuple(sorted({*held.get(topic_id, ()), *share}))
+            others.update(share)
     profile = Profile(
         instance_id=member.instance_id,
         rack_id=subscription.rack_id or None,
@@ -103,10 +105,24 @@ def _upgraded(member: ClassicMember, group: ClassicGroup, topics: Topics) -> Mem
         client_host=member.client_host,
         topics=tuple(sorted(set(subscription.topics))),
         rebalance_timeout_ms=member.rebalance_timeout_ms,
-        classic=classic,
+        classic=ClassicMemberMetadata(member.session_timeout_ms, _listed(member.protocols)),
     )
     epoch = group.generation
     return Member(member.id, profile, epoch, epoch, assigned=held_since(held, epoch))
+
+
+def _holds(
+    member: ClassicMember, subscription: Subscription, topics: Topics
+) -> Iterable[tuple[bytes, list[int]]]:
+    """What a member may be reading. In the middle of a rebalance its assignment has been taken back, and one that
+    assigns cooperatively goes on with what it owns all the same."""
+    if not member.assignment:
+        return [(each.topic_id, each.partitions) for each in owned_partitions(subscription, topics)]
+    assignment = read_assignment(member.assignment)
+    if assignment.user_data:
+        raise MalformedMessage("its assignor has added data of its own to the assignment")
+    found = [(topics.named(each.topic), each.partitions) for each in assignment.assigned_partitions]
+    return [(topic.id, partitions) for topic, partitions in found if topic is not None]
 
 
 def _partitions(member: Member) -> Partitions:

@@ -17,14 +17,15 @@ from andiron.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, Add
 API = ApiKey.ADD_OFFSETS_TO_TXN
 SERVED = ADVERTISED = (0, 4)
 
-LIKE_ADD_PARTITIONS = 3  # the version of AddPartitionsToTxn whose errors clients of this request understand
+BY_CLIENTS_MAX = 3  # the last version of AddPartitionsToTxn that clients send, with errors as for this API
 
 
 def handle(broker: Broker, request: Request[AddOffsetsToTxnRequest]) -> Wait:
     body = request.body
     place = TopicPartition(broker.groups.shards.topic, broker.groups.partition_of(body.group_id))
+    version = min(request.version, BY_CLIENTS_MAX)
     question = AddPartitions(
-        body.transactional_id, body.producer_id, body.producer_epoch, (place,), False, LIKE_ADD_PARTITIONS
+        body.transactional_id, body.producer_id, body.producer_epoch, (place,), False, version
     )
     asked = broker.transactions.run(body.transactional_id, question, request.now)
     return asked.and_then(lambda outcome: _response(outcome[place])).or_else(_refusal)

@@ -54,7 +54,7 @@ def _add(
 ) -> Wait:
     """Ask the coordinator of one transaction; the Wait gives an Outcome."""
     named = _partitions(transaction.topics)
-    missing = [each for each in named if not _exists(broker, each)]
+    missing = [each for each in named if not broker.image.has_partition(*each)]
     if missing:
         missed = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         others = dict.fromkeys(named, ErrorCode.OPERATION_NOT_ATTEMPTED)
@@ -78,11 +78,6 @@ def _refusal(named: tuple[TopicPartition, ...], error: ProtocolError) -> Outcome
 def _partitions(topics: list[AddPartitionsToTxnTopic]) -> tuple[TopicPartition, ...]:
     named = (TopicPartition(topic.name, index) for topic in topics for index in topic.partitions)
     return tuple(dict.fromkeys(named))
-
-
-def _exists(broker: Broker, name: TopicPartition) -> bool:
-    topic = broker.image.topics.get(name.topic)
-    return topic is not None and name.partition in topic.partitions
 
 
 def _several(body: AddPartitionsToTxnRequest, outcomes: list[Outcome]) -> AddPartitionsToTxnResponse:

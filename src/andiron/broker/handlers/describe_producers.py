@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.controller.topics import name_fault
 from andiron.log.producers import ProducerState as KnownProducer
-from andiron.model.errors import ProtocolError
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_producers import (
     DescribeProducersRequest,
@@ -33,6 +34,8 @@ def handle(broker: Broker, request: Request[DescribeProducersRequest]) -> Descri
 
 def _partition(broker: Broker, topic: str, index: int) -> PartitionResponse:
     try:
+        if (fault := name_fault(topic)) is not None:
+            raise ErrorCode.INVALID_TOPIC_EXCEPTION.error(fault)
         partition = broker.partition_by_name(topic, index)
         partition.leader()
     except ProtocolError as error:

@@ -1,5 +1,8 @@
 """Heartbeat (key 12), versions 0-4: a member of a classic group is there, and hears if it must join again.
 
+While its group is being loaded all is well, as far as a member is told: its session begins after that, and Java's
+consumers give up on an answer that says more.
+
 Read next: groups/classic.py.
 """
 
@@ -8,7 +11,7 @@ from __future__ import annotations
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
-from andiron.model.errors import ProtocolError
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
@@ -21,4 +24,6 @@ def handle(broker: Broker, request: Request[HeartbeatRequest]) -> Wait:
 
 
 def _refusal(error: ProtocolError) -> HeartbeatResponse:
+    if error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        return HeartbeatResponse()
     return HeartbeatResponse(error_code=error.code.number)

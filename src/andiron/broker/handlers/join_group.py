@@ -1,6 +1,7 @@
 """JoinGroup (key 11), versions 0-9: a member enters a rebalance of its classic group.
 
-The answer waits until all members are in, or have had their time.
+The answer waits until all members are in, or have had their time. From version 7 on a refusal names no
+protocol, where older ones have an empty name.
 
 Read next: groups/classic.py.
 """
@@ -19,10 +20,19 @@ from andiron.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 API = ApiKey.JOIN_GROUP
 SERVED = ADVERTISED = (0, 9)
 
+NO_PROTOCOL_SINCE = 7
+
 
 def handle(broker: Broker, request: Request[JoinGroupRequest]) -> Wait:
-    return broker.groups.run(request.body.group_id, request).or_else(partial(_refusal, request))
+    asked = broker.groups.run(request.body.group_id, request).or_else(partial(_refusal, request.body))
+    return asked.and_then(partial(_as_versions_have_it, request.version))
 
 
-def _refusal(request: Request[JoinGroupRequest], error: ProtocolError) -> JoinGroupResponse:
-    return JoinGroupResponse(error_code=error.code.number, member_id=request.body.member_id)
+def _refusal(body: JoinGroupRequest, error: ProtocolError) -> JoinGroupResponse:
+    return JoinGroupResponse(error_code=error.code.number, member_id=body.member_id)
+
+
+def _as_versions_have_it(version: int, response: JoinGroupResponse) -> JoinGroupResponse:
+    if response.error_code and version >= NO_PROTOCOL_SINCE:
+        response.protocol_name = None
+    return response

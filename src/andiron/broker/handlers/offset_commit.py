@@ -1,6 +1,7 @@
 """OffsetCommit (key 8), versions 2-10: a group remembers how far it has read.
 
-The answer leaves when the offsets are committed in the group's partition.
+The answer leaves when the offsets are committed in the group's partition. A refusal goes to every partition
+that is there; one that is not hears that, whatever else is wrong.
 
 Read next: groups/commits.py.
 """
@@ -12,10 +13,12 @@ from functools import partial
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
-from andiron.model.errors import ProtocolError
+from andiron.groups.commits import IDS_SINCE
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
@@ -26,18 +29,29 @@ SERVED = ADVERTISED = (2, 10)
 
 
 def handle(broker: Broker, request: Request[OffsetCommitRequest]) -> Wait:
-    return broker.groups.run(request.body.group_id, request).or_else(partial(_refusal, request.body))
+    return broker.groups.run(request.body.group_id, request).or_else(partial(_refusal, broker, request))
 
 
-def _refusal(body: OffsetCommitRequest, error: ProtocolError) -> OffsetCommitResponse:
-    code = error.code.number
+def _refusal(
+    broker: Broker, request: Request[OffsetCommitRequest], error: ProtocolError
+) -> OffsetCommitResponse:
+    by_id = request.version >= IDS_SINCE
     return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(
-                topic.name,
-                topic.topic_id,
-                [OffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions],
-            )
-            for topic in body.topics
-        ]
+        topics=[_refused(broker, topic, error.code, by_id=by_id) for topic in request.body.topics]
+    )
+
+
+def _refused(
+    broker: Broker, topic: OffsetCommitRequestTopic, code: ErrorCode, *, by_id: bool
+) -> OffsetCommitResponseTopic:
+    image = broker.image
+    known = image.topics_by_id.get(topic.topic_id) if by_id else image.topics.get(topic.name)
+    there = {} if known is None else known.partitions
+    unknown_id = by_id and known is None
+    missing = ErrorCode.UNKNOWN_TOPIC_ID if unknown_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    indexes = [each.partition_index for each in topic.partitions]
+    return OffsetCommitResponseTopic(
+        topic.name,
+        topic.topic_id,
+        [OffsetCommitResponsePartition(i, (code if i in there else missing).number) for i in indexes],
     )

@@ -3,6 +3,8 @@
 Up to version 7 a request is about one group, from 8 on about several, each with an answer of its own. Both
 come down to the same question, asked once for each group.
 
+That a coordinator is not available is not among the errors that clients know here; they are sent to look for it.
+
 Read next: groups/offset_fetches.py.
 """
 
@@ -52,7 +54,9 @@ def _ask(broker: Broker, request: Request[OffsetFetchRequest], group: OffsetFetc
 
 
 def _refusal(group: OffsetFetchRequestGroup, error: ProtocolError) -> OffsetFetchResponseGroup:
-    return OffsetFetchResponseGroup(group.group_id, error_code=error.code.number)
+    unknown_here = error.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    code = ErrorCode.NOT_COORDINATOR if unknown_here else error.code
+    return OffsetFetchResponseGroup(group.group_id, error_code=code.number)
 
 
 def _alone(

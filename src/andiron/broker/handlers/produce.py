@@ -6,7 +6,8 @@ written. The advertised minimum is 0 because librdkafka before 2.9 turns compres
 for a broker that begins at 3 (KAFKA-18659); nobody sends a version below 3.
 
 The first batch of a transaction in a partition waits for its coordinator's word before it is
-appended (transactional_writes.py).
+appended (transactional_writes.py). Batches of a transaction in a request that does not name it are
+refused, and all of the request with them.
 
 With acks=0 nobody reads an error, so the connection is closed instead, as Kafka does,
 and the producer finds out by that.
@@ -20,7 +21,7 @@ from andiron.broker.broker import Broker
 from andiron.broker.internal_topics import ADMIN_CLIENT_ID, INTERNAL
 from andiron.broker.partition import Partition, Written
 from andiron.broker.request import Request
-from andiron.broker.transactional_writes import Admissions, begin_transaction
+from andiron.broker.transactional_writes import Admissions, are_transactional, begin_transaction
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
@@ -48,6 +49,8 @@ def handle(broker: Broker, request: Request[ProduceRequest]) -> ProduceResponse 
     if body.acks not in (-1, 0, 1):
         return _refusal(body, ErrorCode.INVALID_REQUIRED_ACKS)
     if body.transactional_id is None:
+        if _has_transactional(body):
+            return _refusal(body, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         return produce(broker, request, {})
     return begin_transaction(broker, request, body.transactional_id).and_then(
         lambda admissions: produce(broker, request, admissions)
@@ -140,7 +143,18 @@ def _check_unanswered(response: ProduceResponse) -> None:
                 raise code.error(f"acks=0 to {topic.name}-{answer.index}: {answer.error_message}")
 
 
+def _has_transactional(body: ProduceRequest) -> bool:
+    for topic in body.topic_data:
+        for produced in topic.partition_data:
+            if are_transactional(produced.records):
+                return True
+    return False
+
+
 def _refusal(body: ProduceRequest, code: ErrorCode) -> ProduceResponse:
+    if body.acks == 0:
+        raise code.error("all of a request with acks=0")
+
     def refuse(produced: PartitionProduceData) -> PartitionProduceResponse:
         return PartitionProduceResponse(produced.index, code.number, -1)
 

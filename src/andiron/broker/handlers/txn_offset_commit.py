@@ -4,6 +4,9 @@ The offsets are records of the transaction, in the group's partition, and so tha
 of it: from version 5 on it becomes so with this request, before that a client has sent AddOffsetsToTxn, and
 the coordinator of the transaction is asked whether it has.
 
+If none of the partitions is there, nobody needs to be asked; one that is not there hears that in any case.
+Clients of versions 0 and 1 do not know that a coordinator may be loading, and are told that there is none yet.
+
 Read next: produce.py, where records of a transaction go the same way.
 """
 
@@ -33,6 +36,7 @@ SERVED = ADVERTISED = (0, 5)
 
 ADDS_SINCE = 5
 ABORTABLE_SINCE = 4
+LOADING_SINCE = 2
 
 
 def handle(broker: Broker, request: Request[TxnOffsetCommitRequest]) -> Wait:
@@ -42,11 +46,14 @@ def handle(broker: Broker, request: Request[TxnOffsetCommitRequest]) -> Wait:
         begun = _begun(broker, request, place)
     except ProtocolError as error:
         begun = Wait.failed(error)
-    return begun.or_else(partial(_refusal, body))
+    return begun.or_else(partial(_refusal, broker, request))
 
 
 def _begun(broker: Broker, request: Request[TxnOffsetCommitRequest], place: TopicPartition) -> Wait:
     body = request.body
+    image, topics = broker.image, body.topics
+    if not any(image.has_partition(t.name, p.partition_index) for t in topics for p in t.partitions):
+        raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error("none of the partitions is there")
     if not body.group_id:
         raise ErrorCode.INVALID_GROUP_ID.error("a group has a name")
     partition = broker.groups.shards.shard(place.partition).partition
@@ -65,22 +72,36 @@ def _commit(
     broker: Broker, request: Request[TxnOffsetCommitRequest], partition: Partition, guard: Guard,
     code: ErrorCode,
 ) -> Wait:  # fmt: skip
-    producer_id = request.body.producer_id
-    partition.guards.check(producer_id, guard)
-    partition.guards.end(producer_id)
+    body = request.body
     if code is not ErrorCode.NONE:
+        partition.guards.end(body.producer_id)
         raise code.error("the group's partition is not part of the transaction")
-    return broker.groups.run(request.body.group_id, request)
+    if partition.opens_transaction(body.producer_id, body.producer_epoch):
+        partition.guards.check(body.producer_id, guard)
+        partition.guards.end(body.producer_id)
+    return broker.groups.run(body.group_id, request)
 
 
-def _refusal(body: TxnOffsetCommitRequest, error: ProtocolError) -> TxnOffsetCommitResponse:
-    code = error.code.number
+def _refusal(
+    broker: Broker, request: Request[TxnOffsetCommitRequest], error: ProtocolError
+) -> TxnOffsetCommitResponse:
+    code, missing = _told(error.code, request.version), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    def refused(topic: str, index: int) -> TxnOffsetCommitResponsePartition:
+        there = broker.image.has_partition(topic, index)
+        return TxnOffsetCommitResponsePartition(index, (code if there else missing).number)
+
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
-                topic.name,
-                [TxnOffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions],
+                topic.name, [refused(topic.name, each.partition_index) for each in topic.partitions]
             )
-            for topic in body.topics
+            for topic in request.body.topics
         ]
     )
+
+
+def _told(code: ErrorCode, version: int) -> ErrorCode:
+    if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and version < LOADING_SINCE:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return code
