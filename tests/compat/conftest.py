@@ -75,6 +75,9 @@ def pytest_runtest_call() -> Generator[None, Any, Any]:
         pytest.skip(str(why))
 
 
+pytest_runtest_setup = pytest_runtest_call  # and so is a test whose fixtures do
+
+
 @pytest.fixture(scope="session")
 def kafka_written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     """A data folder that Apache Kafka filled and left in good order."""

@@ -23,12 +23,13 @@ from peers.committed import committed_offsets
 from peers.kafka import Kafka
 from peers.node import Node
 from peers.process import Server
-from peers.transactors import LIBRARIES, Transactor
+from peers.transactors import LIBRARIES, Hung, Transactor
 
 ROUNDS = int(os.environ.get("ANDIRON_KILL_ROUNDS", "5"))
 PARTITIONS = 3
 A_TURN = 20  # records a transaction moves at most
 POINTS = ("polled", "sent", "committing", None)  # None is after the commit was answered
+RESTART_AFTER_S = 5.0  # kafka-python may wait for ever when its coordinator was killed in mid-request
 QUICKLY = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "3",
@@ -85,17 +86,17 @@ class Loop:
         self.process.say("turn", output="output", wait_ms=500)
 
     def _hear(self) -> int:
-        """How many records the turn moved; a loop that could not go on ends, and another takes its place."""
+        """How many records the turn moved; a loop that cannot go on is ended, and another takes its place."""
         try:
-            return int(self.process.hear())
-        except Refused:
+            return int(self.process.hear(RESTART_AFTER_S))
+        except (Refused, Hung):
             self._replace()
             return 0
 
     def _hear_until(self, point: str) -> bool:
         try:
-            return self.process.hear_until(point)
-        except Refused:
+            return self.process.hear_until(point, RESTART_AFTER_S)
+        except (Refused, Hung):
             self._replace()
             return False
 

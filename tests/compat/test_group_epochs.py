@@ -207,5 +207,5 @@ def test_the_classic_calls_on_a_group_of_the_new_protocol(node: Server, asker: A
 
     assert asker.ask("heartbeat", 4, **place).error_code == UNKNOWN_MEMBER_ID
     assert asker.ask("sync_group", 4, **place, assignments=[]).error_code == UNKNOWN_MEMBER_ID
-    described = asker.ask("describe_groups", 6, groups=[name], include_authorized_operations=False).groups[0]
+    described = asker.ask("describe_groups", 6, groups=[name]).groups[0]
     assert (described.error_code, described.group_state) == (GROUP_ID_NOT_FOUND, "Dead")

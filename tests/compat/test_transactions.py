@@ -7,6 +7,7 @@ client finishes each transaction under an epoch of its own (transaction version 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import pytest
@@ -35,11 +36,11 @@ class Readers:
         """The values, on which all agree; of clients that are not installed nothing is asked."""
         found = {}
         for name in self.names:
-            try:
+            with contextlib.suppress(jars.Missing):
                 client = clients.connect(name, self.bootstrap)
-            except jars.Missing:
-                continue
-            found[name] = values(client.read_all(self.topic, partition=partition, committed=committed))
+                found[name] = values(client.read_all(self.topic, partition=partition, committed=committed))
+        if not found:
+            raise jars.Missing(f"none of {self.names} is installed")
         agreed = next(iter(found.values()))
         assert found == dict.fromkeys(found, agreed)
         return agreed

@@ -28,6 +28,7 @@ from peers.raw_producer import IMPLICIT, RawProducer
 from peers.transaction_frames import Opened
 from peers.waiting import eventually
 
+UNSUPPORTED_VERSION = 35
 INVALID_TRANSACTION_TIMEOUT = 50
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53
 PRODUCER_FENCED = 90
@@ -110,6 +111,7 @@ def test_it_is_for_the_operator_to_allow(server: Server) -> None:
 
     assert refused.error == TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     assert Participant(server).open(two_phase=False).error == 0
+    assert Participant(server).open(two_phase=False, keep_prepared=True).error == UNSUPPORTED_VERSION
 
 
 def test_any_timeout_will_do_since_none_counts(server: Server) -> None:
@@ -219,7 +221,6 @@ def test_the_next_transaction_begins_as_any_other(server: Server) -> None:
 
 
 @pytest.mark.usefixtures("keeping")
-@pytest.mark.parametrize("consent", [{}])
 def test_an_ordinary_transaction_may_be_kept_while_its_time_lasts(server: Server) -> None:
     first = Participant(server)
     first.open(timeout_ms=60_000, two_phase=False)

@@ -97,9 +97,12 @@ def _read(schema: Any, data: bytes) -> Any:
 def _entity(schema: Any, fields: dict[str, Any]) -> Any:
     known = {field.name: field for field in dataclasses.fields(schema)}
     given = {name: _value(fields[name], known[name]) for name in fields}
-    for name, field in known.items():  # kio demands what the protocol may leave null
-        if name not in given and field.default is dataclasses.MISSING and _nullable(field.type):
-            given[name] = None
+    for name, field in known.items():  # kio asks for some that have a default in the protocol
+        if name not in given and field.default is dataclasses.MISSING:
+            if field.metadata.get("kafka_type") == "bool":
+                given[name] = False
+            elif _nullable(field.type):
+                given[name] = None
     return schema(**given)
 
 

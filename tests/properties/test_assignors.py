@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andiron.groups.assignors import ASSIGNORS
@@ -20,6 +20,7 @@ unlike = st.dictionaries(st.sampled_from(NAMES), subscriptions, min_size=1)
 alike = st.builds(dict.fromkeys, st.lists(st.sampled_from(NAMES), min_size=1, unique=True), subscriptions)
 groups = alike | unlike
 
+law = settings(max_examples=80, deadline=None)
 every_assignor = pytest.mark.parametrize("name", list(ASSIGNORS))
 
 
@@ -53,6 +54,7 @@ def moved(before, after):
 
 
 @every_assignor
+@law
 @given(groups, counts)
 def test_every_partition_of_a_topic_that_is_read_has_one_owner_who_reads_it(name, reads, partitions):
     assignment = run(name, reads, partitions)
@@ -72,6 +74,7 @@ def test_every_partition_of_a_topic_that_is_read_has_one_owner_who_reads_it(name
 
 
 @every_assignor
+@law
 @given(groups, counts, st.randoms())
 def test_the_order_in_which_members_stand_does_not_matter(name, reads, partitions, random):
     shuffled = list(reads.items())
@@ -81,6 +84,7 @@ def test_the_order_in_which_members_stand_does_not_matter(name, reads, partition
 
 
 @every_assignor
+@law
 @given(groups, counts)
 def test_nothing_moves_when_nothing_has_changed(name, reads, partitions):
     first = run(name, reads, partitions)
@@ -88,6 +92,7 @@ def test_nothing_moves_when_nothing_has_changed(name, reads, partitions):
     assert run(name, reads, partitions, first) == first
 
 
+@law
 @given(alike, counts)
 def test_uniform_gives_all_the_same_to_within_one(reads, partitions):
     shares = loads(run("uniform", reads, partitions)).values()
@@ -95,6 +100,7 @@ def test_uniform_gives_all_the_same_to_within_one(reads, partitions):
     assert max(shares) - min(shares) <= 1
 
 
+@law
 @given(unlike, counts, st.data())
 def test_uniform_leaves_no_partition_that_would_be_better_with_another(reads, partitions, data):
     before = run("uniform", reads, partitions)
@@ -107,6 +113,7 @@ def test_uniform_leaves_no_partition_that_would_be_better_with_another(reads, pa
                 assert topic not in topics or load[owner] - load[member] <= 1
 
 
+@law
 @given(alike, counts, st.data())
 def test_uniform_moves_no_more_than_it_must_when_members_come_and_go(reads, partitions, data):
     topics = next(iter(reads.values()))
@@ -125,6 +132,7 @@ def test_uniform_moves_no_more_than_it_must_when_members_come_and_go(reads, part
     assert moved(before, after) == must + gone
 
 
+@law
 @given(alike, counts, st.data())
 def test_uniform_takes_a_topic_that_has_grown_or_gone_without_moving_the_rest(reads, partitions, data):
     before = run("uniform", reads, partitions)
@@ -139,6 +147,7 @@ def test_uniform_takes_a_topic_that_has_grown_or_gone_without_moving_the_rest(re
         assert moved(before, after) == 0
 
 
+@law
 @given(alike, st.integers(1, 12))
 def test_range_cuts_topics_of_a_size_at_the_same_places(reads, size):
     assignment = run("range", reads, dict.fromkeys(TOPICS, size))
@@ -149,6 +158,7 @@ def test_range_cuts_topics_of_a_size_at_the_same_places(reads, size):
             assert share == tuple(range(share[0], share[-1] + 1))
 
 
+@law
 @given(alike, counts)
 def test_range_knows_a_static_member_by_its_instance_id(reads, partitions):
     group = [Subscriber(member, f"i-{member}", topics, {}) for member, topics in reads.items()]

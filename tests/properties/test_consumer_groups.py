@@ -60,7 +60,7 @@ class ConsumerGroups(RuleBasedStateMachine):
             self.beat(consumer)
 
     def beat(self, consumer, **fields):
-        before = {id: set(share) for id, share in consumer.owned.items()}
+        before = self.keeps(consumer)
         try:
             consumer.beat(**fields)
         except ProtocolError as error:
@@ -69,6 +69,12 @@ class ConsumerGroups(RuleBasedStateMachine):
             consumer.beat()
             return
         self.what_the_target_leaves_it_stays(consumer, before)
+
+    def keeps(self, consumer):
+        """What it owns and has not been told to give up, whether it has heard that or not."""
+        member = self.group.members.get(consumer.id) if self.group else None
+        revoking = {} if member is None else member.revoking
+        return {id: set(share) - revoking.get(id, {}).keys() for id, share in consumer.owned.items()}
 
     def what_the_target_leaves_it_stays(self, consumer, before):
         target = self.coordinator.group.targets.get(consumer.id, {})

@@ -136,9 +136,9 @@ def join_request(
     )
 
 
-def sync_request(member, assignments=None, group=GROUP, instance=None):
+def sync_request(member, assignments=None, group=GROUP, instance=None, protocol_type="consumer"):
     given = [SyncGroupRequestAssignment(*each) for each in (assignments or {}).items()]
-    return SyncGroupRequest(group, member.generation, member.id, instance, "consumer", "range", given)
+    return SyncGroupRequest(group, member.generation, member.id, instance, protocol_type, "range", given)
 
 
 def heartbeat_request(member, group=GROUP, instance=None):
@@ -161,8 +161,8 @@ def joined(node, version=9, assignment=b"all of it", **how):
     answer = node.answer(ticket)
     assert error_of(answer) == "NONE" and answer.leader == answer.member_id
     member = Member(answer.member_id, answer.generation_id)
-    group = {"group": how.get("group", GROUP), "instance": how.get("instance")}
-    assert error_of(node.ask(sync_request(member, {member.id: assignment}, **group))) == "NONE"
+    same = {name: how[name] for name in ("group", "instance", "protocol_type") if name in how}
+    assert error_of(node.ask(sync_request(member, {member.id: assignment}, **same))) == "NONE"
     return member
 
 

@@ -165,6 +165,13 @@ class Coordinator(Generic[M]):
         except ProtocolError as error:
             return Wait.failed(error).or_else(_told)
 
+    def run_on_all(self, request: object, now: Millis, timeout_ms: int) -> Wait:
+        """Let every machine decide a request; the Wait gives all their responses."""
+        if self._loading:
+            error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error(f"some of {self.topic} is being loaded")
+            return Wait.failed(error)
+        return Wait.all([self.run(index, request, now, timeout_ms) for index in list(self._shards)])
+
     def _run(self, index: int, request: object, now: Millis, timeout_ms: int) -> Wait:
         shard = self._shards[index]
         try:

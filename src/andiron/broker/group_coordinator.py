@@ -27,7 +27,7 @@ from andiron.groups.settings import GroupSettings
 from andiron.groups.shard import GroupShard, TopicsDeleted
 from andiron.groups.topics import Topic
 from andiron.model.chance import Chance
-from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.model.machine import Asked
 from andiron.records.batch import Batch
@@ -65,16 +65,8 @@ class GroupCoordinator:
 
     def run_on_all(self, request: Request[Any]) -> Wait:
         """Let every shard decide a request; the Wait gives all their responses."""
-        if self.shards.loading:
-            return Wait.failed(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error("some groups are being loaded"))
-        asked = _asked(request, request.body)
-        timeout_ms = self._settings.offsets_commit_timeout_ms
-        return Wait.all(
-            [
-                self.shards.run(shard.partition.name.partition, asked, request.now, timeout_ms)
-                for shard in self.shards
-            ]
-        )
+        asked, timeout_ms = _asked(request, request.body), self._settings.offsets_commit_timeout_ms
+        return self.shards.run_on_all(asked, request.now, timeout_ms)
 
     def topics_changed(self, removed: list[str], now: Millis) -> None:
         """Topics have come, grown or gone; of those that are gone, nobody needs the offsets."""

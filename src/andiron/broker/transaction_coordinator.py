@@ -79,11 +79,7 @@ class TransactionCoordinator:
 
     def run_on_all(self, request: object, now: Millis) -> Wait:
         """Let every shard decide a request; the Wait gives all their responses."""
-        if self.shards.loading:
-            error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error("some transactions are being loaded")
-            return Wait.failed(error)
-        indexes = [shard.partition.name.partition for shard in self.shards]
-        return Wait.all([self.shards.run(index, request, now, DECISION_MS) for index in indexes])
+        return self.shards.run_on_all(request, now, DECISION_MS)
 
     def machine_of(self, transactional_id: str) -> TransactionShard:
         """The machine that decides for an id, to be asked without a decision."""

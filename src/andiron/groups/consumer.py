@@ -108,7 +108,8 @@ class ConsumerProtocol:
         return kept
 
     def _member(self, request: ConsumerGroupHeartbeatRequest, group: ConsumerGroup, change: Change) -> Member:
-        """The member that a heartbeat comes from, as it was until now."""
+        """The member that a heartbeat comes from, as it was until now. A static one that joins once more under its own
+        id has lost an answer, and is let in; Kafka takes it for somebody else."""
         member_id, instance_id = request.member_id, request.instance_id
         joins = request.member_epoch == JOINING
         static = group.static_member(instance_id)

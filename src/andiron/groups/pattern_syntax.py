@@ -44,6 +44,7 @@ _UNICODE = {
     "P": _bits("!\"#%&'()*,-./:;?@[\\]_{}"), "Pc": _bits("_"), "Pd": _bits("-"),
 }  # fmt: skip
 _CONTROL = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
+_SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _ANCHORS = {"A": AT_START, "z": AT_END, "b": AT_WORD_EDGE, "B": NOT_AT_WORD_EDGE}
 
 
@@ -181,12 +182,9 @@ class _Reader:
         return Repeat(node, *bounds)
 
     def _bounds(self) -> tuple[int, int | None] | None:
-        if self._skip("*"):
-            return 0, None
-        if self._skip("+"):
-            return 1, None
-        if self._skip("?"):
-            return 0, 1
+        for sign, bounds in _SIGNS.items():
+            if self._skip(sign):
+                return bounds
         inside, closed, _ = self._text[self._at :].partition("}")
         low, comma, high = inside[1:].partition(",")
         # A brace that holds no bounds is a character like any other.

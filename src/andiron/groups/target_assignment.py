@@ -75,7 +75,9 @@ class _Known:
 
     def ids(self, names: tuple[str, ...]) -> tuple[bytes, ...]:
         if (ids := self._subscriptions.get(names)) is None:
-            found = {topic.id: topic.partitions for topic in map(self._topics.named, names) if topic is not None}
+            found = {
+                topic.id: topic.partitions for topic in map(self._topics.named, names) if topic is not None
+            }
             self.partitions.update(found)
             ids = self._subscriptions[names] = tuple(sorted(found))
         return ids

@@ -7,10 +7,12 @@ import base64
 import contextlib
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any, Self
 
@@ -25,6 +27,11 @@ PROGRAMS = {
 LIBRARIES = [*PROGRAMS, "java"]
 TESTS = Path(__file__).parents[2]
 TIMEOUT_MS = 60_000
+PATIENCE_S = 120.0
+
+
+class Hung(Exception):
+    """The client waits for something that does not come; there are some that do, and are to be restarted."""
 
 
 class Transactor:
@@ -33,15 +40,19 @@ class Transactor:
     def __init__(self, library: str, bootstrap: str) -> None:
         self.library = library
         self.bootstrap = bootstrap
+        command = _command(library)
         descriptor, self._errors = tempfile.mkstemp(prefix="transactor-", suffix=".log")
         self._process = subprocess.Popen(
-            _command(library),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=descriptor,
             env={**os.environ, "PYTHONPATH": str(TESTS)},
         )
         os.close(descriptor)
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._ear = threading.Thread(target=self._listen, daemon=True)
+        self._ear.start()
         atexit.register(self.kill)
 
     def open(self, transactional_id: str, timeout_ms: int = TIMEOUT_MS) -> Self:
@@ -73,15 +84,15 @@ class Transactor:
         self._process.stdin.write(json.dumps(line).encode() + b"\n")
         self._process.stdin.flush()
 
-    def hear(self) -> Any:
-        """The answer to the step under way, or raise what it says went wrong."""
-        while "reached" in (line := self._line()):
+    def hear(self, patience_s: float = PATIENCE_S) -> Any:
+        """The answer to the step under way, or raise what it says went wrong, or `Hung` where it says nothing."""
+        while "reached" in (line := self._line(patience_s)):
             pass
         return _answer(line)
 
-    def hear_until(self, point: str) -> bool:
+    def hear_until(self, point: str, patience_s: float = PATIENCE_S) -> bool:
         """Wait until the step under way is there; False where it was answered before."""
-        while "reached" in (line := self._line()):
+        while "reached" in (line := self._line(patience_s)):
             if line["reached"] == point:
                 return True
         _answer(line)
@@ -97,6 +108,7 @@ class Transactor:
         """As a crash would: SIGKILL, whatever is under way."""
         self._process.kill()
         self._process.wait()
+        self._ear.join()
         assert self._process.stdin and self._process.stdout
         self._process.stdout.close()
         with contextlib.suppress(OSError):  # what it was told and never heard
@@ -105,9 +117,17 @@ class Transactor:
             os.unlink(self._errors)
         atexit.unregister(self.kill)
 
-    def _line(self) -> dict[str, Any]:
+    def _listen(self) -> None:
         assert self._process.stdout
-        line = self._process.stdout.readline()
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put(b"")
+
+    def _line(self, patience_s: float) -> dict[str, Any]:
+        try:
+            line = self._lines.get(timeout=patience_s)
+        except queue.Empty:
+            raise Hung(f"{self.library} has said nothing for {patience_s} s") from None
         if not line:
             said = Path(self._errors).read_text(errors="replace")[-2000:]
             raise AssertionError(f"{self.library} ended: {said}")

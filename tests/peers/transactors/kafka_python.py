@@ -66,7 +66,5 @@ def _places(topic: str, offsets: dict[int, int]) -> dict[TopicPartition, OffsetA
     }
 
 
-import logging
-logging.basicConfig(level=logging.DEBUG, format="%(asctime)s %(name)s %(message)s")
 if __name__ == "__main__":
     KafkaPython().run()

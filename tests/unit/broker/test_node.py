@@ -13,7 +13,16 @@ from andiron.sim.disk import MemoryDisk
 from andiron.wire.header import encode_request_header
 from andiron.wire.messages.api_versions import ApiVersionsRequest
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from andiron.wire.messages.init_producer_id import InitProducerIdRequest
 from andiron.wire.messages.metadata import MetadataRequest
+from worlds.coordinating import (
+    DURABLY,
+    begun,
+    coordinating,
+    marker_request,
+    txn_commit_request,
+    write_request,
+)
 from worlds.node import PROPERTIES, START, Closed, SmallNode, error_of
 
 
@@ -123,6 +132,54 @@ def test_disconnecting_twice_or_without_having_come_is_nothing(node):
     node.step(Disconnected(1))
     node.step(Disconnected(1))
     node.step(Disconnected(42))
+
+
+# ── one wait after another ───────────────────────────────────────────────────────────
+
+
+def test_a_request_that_needs_several_things_is_answered_after_the_last_of_them():
+    """A producer id from the controller, and then the coordinator's word."""
+    node = coordinating(**DURABLY)
+    node.flush_at_once = False
+    ticket = node.send(InitProducerIdRequest("tx", 1_000))
+
+    waited = 0
+    while node.answer(ticket) is None:
+        node.do_flush()
+        waited += 1
+
+    assert waited == 2
+    assert error_of(node.answer(ticket)) == "NONE"
+
+
+def test_whoever_hangs_up_between_two_waits_is_not_answered_and_keeps_nobody_else_waiting():
+    node = coordinating(**DURABLY)
+    producer = begun(node)
+    node.flush_at_once = False
+    node.connect(2)
+    lost = node.send(txn_commit_request(producer, 5), conn=2)
+    kept = node.send(txn_commit_request(producer, 6, partition=1))
+    node.do_flush()
+
+    node.step(Disconnected(2))
+    node.do_flushes()
+
+    assert node.answer(lost) is None
+    assert error_of(node.answer(kept).topics[0].partitions[0]) == "NONE"
+    assert len(node.node.broker.waiting) == 0
+
+
+def test_what_goes_wrong_after_a_wait_closes_the_connection_if_there_is_no_answer_to_say_it_in():
+    node = coordinating(**DURABLY)
+    producer = begun(node)
+    node.flush_at_once = False
+    node.send(write_request(node, producer, acks=0), 12)
+    node.send(marker_request(producer, committed=False))
+    assert node.closed == {}
+
+    node.do_flushes()
+
+    assert "INVALID_TXN_STATE" in node.closed[1]
 
 
 # ── time ─────────────────────────────────────────────────────────────────────────────

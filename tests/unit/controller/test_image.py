@@ -155,6 +155,14 @@ def test_replicas_on_fenced_or_unknown_brokers_are_offline():
     assert image.offline_replicas(image.topics["t"].partitions[0]) == [1, 2]
 
 
+def test_it_knows_which_partitions_there_are():
+    image = replayed(*topic())
+
+    there = [image.has_partition(*each) for each in (("t", 0), ("t", 9), ("t", -1), ("u", 0))]
+
+    assert there == [True, False, False, False]
+
+
 def test_features_and_producer_ids_are_the_last_that_were_said():
     image = replayed(
         FeatureLevelRecord("metadata.version", 29),

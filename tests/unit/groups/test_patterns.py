@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andiron.groups.patterns import Matches, compile_pattern, topics_matching
@@ -97,6 +97,7 @@ repeated = st.builds("{}{}".format, atoms, st.sampled_from(["", "*", "+", "?", "
 patterns = st.lists(repeated, min_size=1, max_size=5).map("".join)
 
 
+@settings(deadline=None)
 @given(st.lists(patterns, min_size=1, max_size=3).map("|".join), st.text("ab-", max_size=7))
 def test_it_agrees_with_the_engine_of_python(pattern, name):
     try:

@@ -156,6 +156,13 @@ def test_a_consumer_group_goes_its_own_way():
     assert shard.ask(DescribeGroupsRequest(["g"])).group_state == "Dead"
 
 
+def test_a_group_without_a_name_is_none_that_the_broker_assigns_to():
+    with pytest.raises(ProtocolError) as refused:
+        Playground().ask(ConsumerGroupDescribeRequest([""]), 1)
+
+    assert refused.value.code is ErrorCode.INVALID_GROUP_ID
+
+
 def test_who_speaks_the_classic_protocol_to_a_consumer_group_is_heard_there():
     shard = Playground()
     shard.join_consumer()
