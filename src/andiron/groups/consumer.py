@@ -147,7 +147,7 @@ class ConsumerProtocol:
         response = ConsumerGroupHeartbeatResponse(
             member_id=after.id,
             member_epoch=after.epoch,
-            heartbeat_interval_ms=self._sessions.heartbeat_interval_ms(request.group_id),
+            heartbeat_interval_ms=self._sessions.heartbeat_interval_ms(request.group_id, after),
         )
         says_all = (
             request.rebalance_timeout_ms != UNSAID

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from andiron.groups.consumer_group import ConsumerGroup
-from andiron.groups.consumer_member import UNREVOKED, Member, Profile
+from andiron.groups.consumer_member import UNRELEASED, UNREVOKED, Member, Profile
 from andiron.groups.consumer_sessions import JOIN, REBALANCE, SESSION, SYNC, Sessions
 from andiron.groups.group import TimerKey, World
 from andiron.groups.records import ClassicMemberMetadata
@@ -46,9 +46,16 @@ def test_a_group_may_have_times_of_its_own_within_bounds():
     beyond = Timed(**{names["session"]: "1", names["heartbeat"]: "999999"}).sessions
     default = Timed().sessions
 
-    assert (own.session_timeout_ms("g"), own.heartbeat_interval_ms("g")) == (50_000, 7_000)
-    assert (beyond.session_timeout_ms("g"), beyond.heartbeat_interval_ms("g")) == (45_000, 15_000)
-    assert (default.session_timeout_ms("g"), default.heartbeat_interval_ms("g")) == (45_000, 5_000)
+    assert (own.session_timeout_ms("g"), own.heartbeat_interval_ms("g", MEMBER)) == (50_000, 7_000)
+    assert (beyond.session_timeout_ms("g"), beyond.heartbeat_interval_ms("g", MEMBER)) == (45_000, 15_000)
+    assert (default.session_timeout_ms("g"), default.heartbeat_interval_ms("g", MEMBER)) == (45_000, 5_000)
+
+
+def test_one_who_waits_for_a_partition_is_to_come_soon():
+    waiting, revoking = MEMBER.at(5, UNRELEASED, {}), REVOKING
+
+    assert Timed().sessions.heartbeat_interval_ms("g", waiting) == 250
+    assert Timed().sessions.heartbeat_interval_ms("g", revoking) == 5_000
 
 
 def test_a_member_of_the_classic_protocol_has_its_own_session():
