@@ -31,6 +31,7 @@ sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 
 bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/compare.py
+	$(BIN)/python benchmarks/coordinators.py
 
 docs: $(VENV)/.dev  ## write docs/apis.md and docs/settings.md anew from the code
 	$(BIN)/python -m andiron.cli.reference docs

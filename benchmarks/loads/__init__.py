@@ -7,7 +7,9 @@ Python that builds records would be the slowest part of what it measures.
     stream.py   produce and consume as fast as one connection goes   rdkafka.py  the same by librdkafka
     crowd.py    small requests over many connections                 latency.py  one record there and back
     pace.py     one small record every millisecond                   churn.py    the same keys over and over
-    places.py   small fetches at chosen offsets
+    places.py   small fetches at chosen offsets                      commits.py  offset commits
+    offsets.py  a great many offsets, for a coordinator to load      members.py  members of a group with diaries
+    trickle.py  a record to every partition at a steady pace         transactions.py  by librdkafka and Java
 """
 
 from __future__ import annotations

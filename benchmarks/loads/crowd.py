@@ -23,9 +23,9 @@ def load(port: int, topic: str, connections: int, seconds: float) -> dict[str, f
     ]
     with Raw(port) as link:
         size = 4 + len(link.ask(requests[0]))  # all answers are alike
-    members = [_member(port, requests[number % PARTITIONS]) for number in range(connections)]
+    members = [connect(port, requests[number % PARTITIONS]) for number in range(connections)]
     times: list[float] = []
-    elapsed = _drive(members, size, seconds, times)
+    elapsed = drive(members, size, seconds, times)
     return {"requests": len(times), "seconds": elapsed, **percentiles(times)}
 
 
@@ -41,13 +41,13 @@ class Member:
         self.sent_at = 0.0
 
 
-def _member(port: int, request: bytes) -> Member:
+def connect(port: int, request: bytes) -> Member:
     link = socket.create_connection(("127.0.0.1", port))
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return Member(link, request)
 
 
-def _drive(members: list[Member], size: int, seconds: float, times: list[float]) -> float:
+def drive(members: list[Member], size: int, seconds: float, times: list[float]) -> float:
     """Ask and ask again on every connection until time is up; return how long it took."""
     poll = select.epoll()
     by_number = {member.link.fileno(): member for member in members}
