@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -168,11 +168,12 @@ def asker(asking_port: int) -> Iterator[Asker]:
 
 @pytest.fixture
 def make_group(node: Server, name: str, make_topic: Callable[..., str]) -> Iterator[Callable[..., Group]]:
-    """A group over topics of so many partitions each; whoever is still in it goes when the test ends."""
+    """A group over topics of so many partitions each, or over those named; who is still in it goes in the end."""
     made: list[Group] = []
 
-    def make(*partitions: int) -> Group:
-        group = Group(node, f"{name}-group-{len(made)}", {make_topic(count): count for count in partitions})
+    def make(*partitions: int, named: Mapping[str, int] | None = None) -> Group:
+        topics = named or {make_topic(count): count for count in partitions}
+        group = Group(node, f"{name}-group-{len(made)}", topics)
         made.append(group)
         return group
 

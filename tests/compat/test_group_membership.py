@@ -6,7 +6,11 @@ processed and not committed are processed again by the next owner, and none is l
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
+
+import pytest
 
 from peers import clients
 from peers.members import kinds, laws
@@ -106,7 +110,7 @@ def test_everyone_is_given_only_what_it_subscribed_to(make_group: Callable[..., 
 def test_groups_know_nothing_of_each_other(make_group: Callable[..., Group], kind: Kind) -> None:
     """Each of three groups over one topic processes all of it, whatever becomes of the others."""
     group = make_group(4)
-    others = [Group(group.server, f"{group.name}-{letter}", group.topics) for letter in "bc"]
+    others = [make_group(named=group.topics) for _ in range(2)]
     for each in (group, *others):
         each.join(kind)
         each.written = group.written  # what one writes all must read
@@ -121,8 +125,6 @@ def test_groups_know_nothing_of_each_other(make_group: Callable[..., Group], kin
         each.drained()
         laws.exactly_once(each)
     assert not any(event["partitions"] for event in group.members[0].of("revoked"))
-    for other in others:
-        other.close()
 
 
 @kinds.each([Kind("confluent", RANGE), Kind("kafka_python", RANGE), Kind("aiokafka", RANGE), *kinds.NEW[::2]])
@@ -158,3 +160,31 @@ def test_members_of_two_libraries_share_a_group_of_the_new_protocol(make_group: 
     laws.exactly_once(group)
     laws.one_owner(group)
     laws.nothing_moved_in_vain(group)
+
+
+@pytest.mark.parametrize("assignor", [RANGE, COOPERATIVE])
+def test_kcat_goes_on_where_it_was(node: Server, make_group: Callable[..., Group], assignor: str) -> None:
+    """A librdkafka of some years ago, as shell scripts use it: read to the end, commit, leave."""
+    if not shutil.which("kcat"):
+        pytest.skip("kcat is not installed")
+    group = make_group(2)
+    settings = ["auto.offset.reset=earliest", f"partition.assignment.strategy={assignor}"]
+    options = [part for setting in settings for part in ("-X", setting)]
+    command = [
+        "kcat",
+        "-q",
+        "-b",
+        node.bootstrap,
+        *options,
+        "-G",
+        group.name,
+        "-e",
+        "-f",
+        "%p %o\n",
+        *group.topics,
+    ]
+    for begin in (0, 5, 10):
+        group.write(5)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        expected = {f"{number} {offset}" for number in (0, 1) for offset in range(begin, begin + 5)}
+        assert sorted(done.stdout.splitlines()) == sorted(expected)

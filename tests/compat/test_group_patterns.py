@@ -36,20 +36,17 @@ def test_a_group_reads_the_topics_that_match(
     admin = clients.connect("confluent", node.bootstrap)
     for topic in (f"{name}-a", f"{name}-b", f"{name}-c", f"not-{name}-a"):
         admin.create_topic(topic, 2, 1)
-    group = Group(node, f"{name}-group", {f"{name}-a": 2, f"{name}-b": 2})
+    group = make_group(named={f"{name}-a": 2, f"{name}-b": 2})
     first = group.join(kind, pattern=pattern(name, kind))
-    try:
-        group.settled()
-        group.join(kind, pattern=pattern(name, kind))
-        group.settled()
-        group.write(5)
-        group.drained()
-        first.leave()
-        group.settled()
-        laws.exactly_once(group)
-        laws.one_owner(group)
-    finally:
-        group.close()
+    group.settled()
+    group.join(kind, pattern=pattern(name, kind))
+    group.settled()
+    group.write(5)
+    group.drained()
+    first.leave()
+    group.settled()
+    laws.exactly_once(group)
+    laws.one_owner(group)
 
 
 @kinds.each([*CLASSIC, *NEW])
@@ -58,18 +55,17 @@ def test_a_topic_that_is_made_later_is_found(
 ) -> None:
     admin = clients.connect("confluent", node.bootstrap)
     admin.create_topic(f"{name}-a", 1, 1)
-    group = Group(node, f"{name}-group", {f"{name}-a": 1})
+    group = make_group(named={f"{name}-a": 1})
     group.join(kind, pattern=pattern(name, kind))
-    try:
-        group.settled()
-        admin.create_topic(f"{name}-b", 2, 1)
-        group.grown(f"{name}-b", 2)
-        group.settled()
-        group.write(3)
-        group.drained()
-        laws.exactly_once(group)
-    finally:
-        group.close()
+    group.settled()
+
+    admin.create_topic(f"{name}-b", 2, 1)
+
+    group.grown(f"{name}-b", 2)
+    group.settled()
+    group.write(3)
+    group.drained()
+    laws.exactly_once(group)
 
 
 @kinds.each(NEW)
@@ -79,18 +75,15 @@ def test_some_of_a_group_know_names_and_some_a_pattern(
     admin = clients.connect("confluent", node.bootstrap)
     for topic in (f"{name}-a", f"{name}-b"):
         admin.create_topic(topic, 2, 1)
-    group = Group(node, f"{name}-group", {f"{name}-a": 2, f"{name}-b": 2})
-    try:
-        with group.flowing():
-            patient = group.join(kind, pattern=pattern(name, kind))
-            group.settled()
-            named = group.join(kind, topics=[f"{name}-b"])
-            group.settled()
-            assert {topic for topic, _ in named.owned} == {f"{name}-b"}
-            assert {(f"{name}-a", 0), (f"{name}-a", 1)} <= patient.owned
-        group.drained()
-        laws.exactly_once(group)
-        laws.one_owner(group)
-        laws.nothing_moved_in_vain(group)
-    finally:
-        group.close()
+    group = make_group(named={f"{name}-a": 2, f"{name}-b": 2})
+    with group.flowing():
+        wide = group.join(kind, pattern=pattern(name, kind))
+        group.settled()
+        narrow = group.join(kind, topics=[f"{name}-b"])
+        group.settled()
+        assert {topic for topic, _ in narrow.owned} == {f"{name}-b"}
+        assert {(f"{name}-a", 0), (f"{name}-a", 1)} <= wide.owned
+    group.drained()
+    laws.exactly_once(group)
+    laws.one_owner(group)
+    laws.nothing_moved_in_vain(group)

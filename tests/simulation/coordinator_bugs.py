@@ -6,11 +6,18 @@ from dataclasses import replace
 from unittest.mock import patch
 
 from andiron.broker import group_coordinator
+from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.broker.shards import Shard
 from andiron.broker.waiting import Wait
+from andiron.groups import commits
+from andiron.groups.classic_group import ClassicGroup
+from andiron.groups.consumer_group import ConsumerGroup
+from andiron.groups.consumer_member import Member
 from andiron.groups.offsets import Offsets
+from andiron.groups.shard import GroupShard
 from andiron.log.producers import Producers
+from andiron.model.machine import Decision
 from andiron.transactions import ending, expiry, initiation, shard
 from andiron.transactions.markers import OwedMarkers
 from andiron.transactions.shard import TransactionShard
@@ -93,9 +100,14 @@ def a_transaction_that_takes_too_long_is_left_alone():
 
 @bug
 def coordinators_answer_before_it_is_committed():
-    return patch.object(
-        Shard, "committed", lambda self, response, end, deadline: Wait.over(lambda: self._given(response))
-    )
+    committed = Shard.committed
+
+    def hasty(self, response, end, deadline):
+        if self.partition.name.topic in INTERNAL:
+            return Wait.over(lambda: self._given(response))
+        return committed(self, response, end, deadline)
+
+    return patch.object(Shard, "committed", hasty)
 
 
 @bug
@@ -126,3 +138,55 @@ def the_end_of_a_transaction_is_not_replayed_to_the_offsets():
     return patch.object(
         group_coordinator, "_records", lambda batch: () if batch.is_control else records(batch)
     )
+
+
+@bug
+def commits_are_acknowledged_and_not_written():
+    commit = commits.commit
+
+    def forgetful(asked, world, offsets, now):
+        decision = commit(asked, world, offsets, now)
+        return replace(decision, records=[]) if world.chance.below(20) == 0 else decision
+
+    return patch.object(commits, "commit", forgetful)
+
+
+# ── groups ───────────────────────────────────────────────────────────────────────────
+
+
+@bug
+def a_commit_of_a_former_generation_is_taken():
+    return patch.object(ClassicGroup, "check_commit", lambda self, caller, **how: None)
+
+
+@bug
+def the_time_of_members_does_not_run_after_a_restart():
+    return patch.object(GroupShard, "_loaded", lambda self, now: Decision(None))
+
+
+@bug
+def a_partition_is_handed_over_before_it_is_given_up():
+    return patch.object(ConsumerGroup, "is_free", lambda self, topic, partition: True)
+
+
+@bug
+def a_static_member_that_was_replaced_is_not_fenced():
+    check = ClassicGroup.check_member
+
+    def lenient(self, member_id, instance_id):
+        static = self.static_member(instance_id)
+        return static if static is not None else check(self, member_id, instance_id)
+
+    return patch.object(ClassicGroup, "check_member", lenient)
+
+
+@bug
+def what_a_member_gave_up_is_not_written_down():
+    value = Member.value
+
+    def forgetful(self):
+        written = value(self)
+        written.partitions_pending_revocation = []
+        return written
+
+    return patch.object(Member, "value", forgetful)

@@ -46,6 +46,7 @@ class Ledger:
         *,
         codec: int,
         producer: tuple[int, int, int],
+        transactional: bool = False,
     ) -> Sent:
         """A new batch of (timestamp, key, value), from a producer given by id, epoch and sequence."""
         number = len(self._sent) + 1
@@ -56,8 +57,9 @@ class Ledger:
         ]
         producer_id, epoch, sequence = producer
         data = build(
-            records, codec=codec, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence
-        )
+            records, codec=codec, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence,
+            transactional=transactional,
+        )  # fmt: skip
         sent = self._sent[number] = Sent(number, partition, records, bytes(data), sequence)
         return sent
 

@@ -2,7 +2,7 @@
 
     start ··· kept ······················ end
     │         │ below: on the disk         │ below: appended, survives the death of the process
-    records   what stands, or ever stood, at each offset
+    records   what stands, or ever stood, at each offset; verdicts: which of them count
     live      the offsets that a reader must still be shown
 
 The records of an offset never change once written, while `live` shrinks as retention, DeleteRecords
@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from andiron.log.layout import LOG, file_name
 from andiron.model.ids import NEVER, Millis, TopicPartition
 from andiron.records.batch import Batch, iterate
+from andiron.records.control import end_marker_of
 from andiron.records.record import Record, records_of
+from andiron.sim.verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
     from andiron.broker.partition import Partition
@@ -41,6 +43,8 @@ class Stored(NamedTuple):
     last_sequence: int
     leader_epoch: int
     time: Millis  # of the append, by the reach of the host's clock
+    transactional: bool
+    marker: bool | None  # whether it commits or aborts, if it is the end of a transaction
 
 
 class Mirror:
@@ -59,17 +63,20 @@ class Mirror:
         self.delete_retention_ms = NEVER  # the least it ever was
         self.start_fell = False  # records that were deleted came back; what was known of their epochs did not
         self.always_durable = True  # never was anything acknowledged or shown before it was synced
+        self.verdicts = Verdicts()
+        self.reopened: dict[int, None] = {}  # batches whose marker was lost again, after others went by it
         self._place = (-1, 0)  # segment and position to read on from
 
     def add(self, batch: Batch, records: list[Record], now: Millis) -> None:
         """A batch has been appended."""
-        producer = batch.producer_id, batch.producer_epoch
-        self.batches.append(
-            Stored(
-                batch.base_offset, batch.next_offset, producer, batch.base_sequence, batch.last_sequence,
-                batch.leader_epoch, now,
-            )
+        ended = end_marker_of(batch) if batch.is_control else None
+        stored = Stored(
+            batch.base_offset, batch.next_offset, (batch.producer_id, batch.producer_epoch),
+            batch.base_sequence, batch.last_sequence, batch.leader_epoch, now,
+            batch.is_transactional, None if ended is None else ended.committed,
         )  # fmt: skip
+        self.batches.append(stored)
+        self.verdicts.add(stored)
         for record in records:
             self.records[record.offset] = record
             self.live[record.offset] = None
@@ -83,6 +90,10 @@ class Mirror:
         """Everything from `end` on never was."""
         self.end, self.kept = end, min(self.kept, end)
         self.batches = [stored for stored in self.batches if stored.base < end]
+        decided, self.verdicts = self.verdicts, Verdicts(self.batches)
+        for base in self.verdicts.undecided():
+            if decided.of(base) is not Verdict.OPEN:
+                self.reopened[base] = None
         self.records = {offset: record for offset, record in self.records.items() if offset < end}
         self.live = {offset: None for offset in self.live if offset < end}
         self.rotten = {base: stop for base, stop in self.rotten.items() if base < end}
@@ -99,6 +110,14 @@ class Mirror:
         for offset in [offset for offset in self.live if offset < start]:
             del self.live[offset]
         self.start = start
+
+    def batch_at(self, offset: int) -> Stored:
+        """The batch that a record stands, or stood, in."""
+        return self.batches[bisect_right(self.batches, offset, key=lambda stored: stored.base) - 1]
+
+    def verdict_on(self, offset: int) -> Verdict:
+        """Whether a record counts."""
+        return self.verdicts.of(self.batch_at(offset).base)
 
     def first_live(self, start: int, stop: int) -> int | None:
         """The first offset in [start, stop) that a reader must be shown."""

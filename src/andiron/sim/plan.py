@@ -7,13 +7,17 @@ simulated time brings about rolls, retention, compaction and checkpoints by the 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from andiron.broker.node_settings import NodeSettings
 from andiron.sim.clients.admin import TopicPlan
+from andiron.sim.clients.member import Member, MemberHabits
 from andiron.sim.clients.producer import Habits
+from andiron.sim.clients.transactor import TransactorHabits
+from andiron.sim.coordinated import coordinators
 from andiron.sim.weather import MOODS, Mood
 
+COORDINATED = 0.5  # of all worlds
 CODECS = ("uncompressed", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -23,7 +27,7 @@ class Plan:
 
     mood: Mood
     lasts_ms: int
-    settings: NodeSettings
+    properties: dict[str, str]  # the node's
     checkpoint_ms: int
     topics: list[TopicPlan]
     variations: dict[str, list[str | None]]
@@ -31,17 +35,30 @@ class Plan:
     consumers: list[list[str]]
     destructive: bool  # topics are deleted and grow
     admin_pace_ms: int
+    durable: bool = False  # all topics are synced before anything is said
+    flush_ms: int = 5  # that an fsync takes, at most
+    transactors: list[TransactorHabits] = field(default_factory=list)
+    members: list[tuple[type[Member], MemberHabits]] = field(default_factory=list)
+
+    @property
+    def settings(self) -> NodeSettings:
+        return NodeSettings.load(self.properties)
 
 
-def make_plan(chance: random.Random) -> Plan:
-    """Throw the dice."""
+def make_plan(seed: int, chance: random.Random) -> Plan:
+    """Throw the dice: for a world of logs, and then, with other ones, whether it is to be one of coordinators."""
+    plan, dice = _plan_of_logs(chance), random.Random(f"{seed}/groups")
+    return replace(plan, **coordinators(plan.properties, dice)) if dice.random() < COORDINATED else plan
+
+
+def _plan_of_logs(chance: random.Random) -> Plan:
     topics = [_topic(chance, f"topic-{number}") for number in range(chance.randint(1, 3))]
     checkpoint_ms = chance.choice([500, 3_000, 15_000])
     destructive = chance.random() < 0.3
     return Plan(
         mood=chance.choices(MOODS, weights=(1, 2, 3, 4, 4))[0],
         lasts_ms=chance.choice([15_000, 40_000, 90_000]),
-        settings=_settings(chance, checkpoint_ms),
+        properties=_properties(chance, checkpoint_ms),
         checkpoint_ms=checkpoint_ms,
         topics=topics,
         variations=_variations(chance),
@@ -55,27 +72,25 @@ def make_plan(chance: random.Random) -> Plan:
     )
 
 
-def _settings(chance: random.Random, checkpoint_ms: int) -> NodeSettings:
+def _properties(chance: random.Random, checkpoint_ms: int) -> dict[str, str]:
     directories = chance.choice(["/data", "/data", "/data/a,/data/b"])
-    return NodeSettings.load(
-        {
-            "node.id": "1",
-            "process.roles": "broker,controller",
-            "listeners": "PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093",
-            "controller.listener.names": "CONTROLLER",
-            "log.dirs": directories,
-            "offsets.topic.replication.factor": "1",
-            "offsets.topic.num.partitions": "2",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
-            "transaction.state.log.num.partitions": "2",
-            "log.retention.check.interval.ms": str(chance.choice([1_000, 5_000])),
-            "log.cleaner.backoff.ms": str(chance.choice([300, 2_000])),
-            "log.cleaner.dedupe.buffer.size": str(1 << 20),
-            "log.flush.offset.checkpoint.interval.ms": str(checkpoint_ms),
-            "log.flush.start.offset.checkpoint.interval.ms": str(checkpoint_ms),
-        }
-    )
+    return {
+        "node.id": "1",
+        "process.roles": "broker,controller",
+        "listeners": "PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093",
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": directories,
+        "offsets.topic.replication.factor": "1",
+        "offsets.topic.num.partitions": "2",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "transaction.state.log.num.partitions": "2",
+        "log.retention.check.interval.ms": str(chance.choice([1_000, 5_000])),
+        "log.cleaner.backoff.ms": str(chance.choice([300, 2_000])),
+        "log.cleaner.dedupe.buffer.size": str(1 << 20),
+        "log.flush.offset.checkpoint.interval.ms": str(checkpoint_ms),
+        "log.flush.start.offset.checkpoint.interval.ms": str(checkpoint_ms),
+    }
 
 
 def _topic(chance: random.Random, name: str) -> TopicPlan:

@@ -19,8 +19,10 @@ from andiron.sim.clients.client import Client
 from andiron.sim.clients.consumer import Consumer
 from andiron.sim.clients.inquirer import Inquirer
 from andiron.sim.clients.producer import Producer
+from andiron.sim.clients.transactor import Transactor
 from andiron.sim.host import Host
 from andiron.sim.invariants import all_invariants
+from andiron.sim.journal import Journal
 from andiron.sim.ledger import Ledger
 from andiron.sim.mirror import Mirrors
 from andiron.sim.network import Network
@@ -75,14 +77,18 @@ class _Game:
 
     def __init__(self, seed: int, tell: Callable[[str], None] | None) -> None:
         self.world = World(seed, tell)
-        self.plan = make_plan(self.world.chance)
+        self.plan = make_plan(seed, self.world.chance)
         self.network = Network(self.world)
         self.host = Host(self.world, self.plan.settings)
+        self.host.flush_ms_max = self.plan.flush_ms
         self.world.hosts[self.host.number] = self.host
-        mirrors, self._ledger = Mirrors(), Ledger()
+        mirrors, self._ledger, self._journal = Mirrors(), Ledger(), Journal()
         rot = Rot(mirrors, self.world.chance)
         self.weather = Weather(self.world, self.network, self.host, self.plan.mood, rot)
-        self.world.watch([*all_invariants(mirrors, self._ledger, self.plan.checkpoint_ms), self.weather])
+        laws = all_invariants(
+            mirrors, self._ledger, self._journal, self.plan.checkpoint_ms, durable=self.plan.durable
+        )
+        self.world.watch([*laws, self.weather])
         self.clients = self._clients(self.plan)
 
     def play(self) -> None:
@@ -115,6 +121,11 @@ class _Game:
             *(Producer(*place, f"producer-{n}", h, self._ledger) for n, h in enumerate(plan.producers, 1)),
             *(Consumer(*place, f"consumer-{n}", topics) for n, topics in enumerate(plan.consumers, 1)),
             Inquirer(*place, "inquirer", names, plan.admin_pace_ms),
+            *(
+                Transactor(*place, f"transactor-{n}", habits, self._ledger, self._journal)
+                for n, habits in enumerate(plan.transactors, 1)
+            ),
+            *(member(*place, f"member-{n}", habits) for n, (member, habits) in enumerate(plan.members, 1)),
         ]
 
     def _begin(self, clients: list[Client]) -> None:
@@ -142,12 +153,15 @@ class _Game:
         """Wait until nothing is under way; then ask what is too slow to be asked always."""
         self.world.run(
             Millis(self.world.now + PATIENCE_MS),
-            lambda: self.host.is_open and self.host.is_idle and not self.host.links,
+            lambda: self.host.is_open and self.host.is_idle and not self.host.links and self._is_at_rest(),
         )
         if not self.host.is_open:
             raise Violation(FINISHES, "the node does not come up")
         for watcher in self.world.watchers:
             watcher.rested(self.host)
+
+    def _is_at_rest(self) -> bool:
+        return not any(watcher.is_restless(self.host) for watcher in self.world.watchers)
 
     def _restart(self) -> None:
         self.world.chance.choice([self.host.stop, self.host.kill, self.host.lose_power])()

@@ -64,5 +64,9 @@ class Watcher:
     def came_up(self, host: Host) -> None:
         """A node is ready to serve."""
 
+    def is_restless(self, host: Host) -> bool:
+        """Whether something must still happen before all is at rest."""
+        return False
+
     def rested(self, host: Host) -> None:
         """Nothing is under way."""

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from confluent_kafka import (
-    OFFSET_BEGINNING,
     Consumer,
     IsolationLevel,
     KafkaError,
@@ -90,11 +89,15 @@ class Confluent(Client):
 
     def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
         settings = {"group.id": "none", "enable.auto.commit": False, "enable.partition.eof": True}
-        settings |= {"isolation.level": ISOLATION[committed], "fetch.wait.max.ms": 10}
+        settings |= {
+            "isolation.level": ISOLATION[committed],
+            "fetch.wait.max.ms": 10,
+            "auto.offset.reset": "earliest",
+        }
         consumer = Consumer(self._config(settings))
         found: list[Record] = []
         try:
-            consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING)])
+            consumer.assign([TopicPartition(topic, partition, 0)])
             while (message := consumer.poll(PATIENCE_S)) is not None:
                 error = message.error()
                 if error is None:

@@ -65,7 +65,7 @@ class Kcat(Client):
         return list(_records(self._run(command)))
 
     def read_all(self, topic: str, *, partition: int = 0, committed: bool) -> list[Record]:
-        command = ["-C", "-t", topic, "-p", str(partition), "-o", "beginning", "-e", "-q"]
+        command = ["-C", "-t", topic, "-p", str(partition), "-o", "0", "-e", "-q"]
         command += [
             "-X",
             f"isolation.level={ISOLATION[committed]}",

@@ -15,6 +15,6 @@ Read next: driver.py, then program.py, which says what the Python programs share
 
 from __future__ import annotations
 
-from peers.transactors.driver import LIBRARIES, Hung, Transactor
+from peers.transactors.driver import LIBRARIES, Hung, Transactor, installed
 
-__all__ = ["LIBRARIES", "Hung", "Transactor"]
+__all__ = ["LIBRARIES", "Hung", "Transactor", "installed"]

@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import Any, Self
 
-from peers import jvm
+from peers import jars, jvm
 from peers.clients.base import Refused
 
 PROGRAMS = {
@@ -139,6 +139,16 @@ class Transactor:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+
+
+def installed() -> list[str]:
+    """The libraries that can be had here, for a test in which all of them take part together."""
+    found = []
+    for library in LIBRARIES:
+        with contextlib.suppress(jars.Missing):
+            _command(library)
+            found.append(library)
+    return found
 
 
 def _answer(line: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from andiron.broker.internal_topics import INTERNAL
 from andiron.model.ids import NO_TOPIC_ID
 from andiron.sim.clients.client import Client, Gone, Script, Topic
 from andiron.sim.host import Host
@@ -95,10 +96,10 @@ class Admin(Client):
         return CreateTopicsRequest([topic], timeout_ms=self.chance.choice([500, 5_000]))
 
     def _change_something(self) -> Script:
-        names = list(self._plans)
+        names = [name for name in self._plans if name not in INTERNAL]
         topic = yield from self.find_topics([self.chance.choice(names)])
         if not topic:
-            self._missing = names
+            self._missing = list(self._plans)
             return
         changes = [self._alteration, self._alteration, self._replacement, self._deletion_of_records]
         if self._destructive:

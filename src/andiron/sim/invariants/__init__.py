@@ -10,38 +10,71 @@ reading.py     readers are shown the log, all of it and nothing else
 lookups.py     lookups agree with a scan
 metadata.py    acknowledged topics and settings are kept; ids are given once
 tickets.py     every request is answered once, in turn, in time
+
+and of coordinators:
+
+excuse.py      what a power loss may cost them
+isolation.py   readers of committed records are shown what counts
+markers.py     markers follow decisions
+atomicity.py   a transaction is all or nothing, and none hangs
+ownership.py   a partition has one owner
+progress.py    committed offsets do not go back
+coordination.py  what they say is committed
+replaying.py   the state of a coordinator is the replay of its log
 """
 
 from __future__ import annotations
 
 from andiron.sim.catalog import Catalog
 from andiron.sim.invariants.acks import AcksHold
+from andiron.sim.invariants.atomicity import TransactionsAreAtomic
 from andiron.sim.invariants.compaction import LatestStays
+from andiron.sim.invariants.coordination import CoordinatorsWait
+from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.invariants.growth import LogsGrow
+from andiron.sim.invariants.isolation import ReadersAreIsolated
 from andiron.sim.invariants.lookups import LookupsAgree
+from andiron.sim.invariants.markers import MarkersFollowDecisions
 from andiron.sim.invariants.metadata import MetadataIsKept
 from andiron.sim.invariants.offsets import OffsetsInOrder
+from andiron.sim.invariants.ownership import PartitionsHaveOneOwner
+from andiron.sim.invariants.progress import OffsetsGoForward
 from andiron.sim.invariants.reading import ReadersSeeTheLog
+from andiron.sim.invariants.replaying import LogsAreTheState
 from andiron.sim.invariants.retention import DeletionIsDue
 from andiron.sim.invariants.survival import PromisesSurvive
 from andiron.sim.invariants.tickets import EveryoneIsAnswered
+from andiron.sim.journal import Journal
 from andiron.sim.ledger import Ledger
 from andiron.sim.mirror import Mirrors
 from andiron.sim.watcher import Watcher
 
 
-def all_invariants(mirrors: Mirrors, ledger: Ledger, checkpoint_ms: int) -> list[Watcher]:
-    """Every one of them; the mirrors are brought up to date before the others look into them."""
-    growth = LogsGrow(mirrors, ledger)
+def all_invariants(
+    mirrors: Mirrors, ledger: Ledger, journal: Journal, checkpoint_ms: int, *, durable: bool
+) -> list[Watcher]:
+    """Every one of them; the mirrors are brought up to date before the others look into them.
+
+    `durable`: whatever coordinators write to is synced before they say so.
+    """
+    growth, excuse = LogsGrow(mirrors, ledger), Excuse(durable=durable)
     return [
+        excuse,
         PromisesSurvive(mirrors, growth),
         growth,
         OffsetsInOrder(),
         DeletionIsDue(mirrors, checkpoint_ms),
         LatestStays(mirrors),
-        AcksHold(mirrors),
+        AcksHold(mirrors, excuse),
         ReadersSeeTheLog(mirrors),
         LookupsAgree(mirrors),
         MetadataIsKept(Catalog()),
         EveryoneIsAnswered(),
+        ReadersAreIsolated(mirrors),
+        MarkersFollowDecisions(mirrors, excuse),
+        TransactionsAreAtomic(mirrors, ledger, journal, excuse),
+        PartitionsHaveOneOwner(excuse),
+        OffsetsGoForward(excuse),
+        CoordinatorsWait(),
+        LogsAreTheState(),
     ]

@@ -15,6 +15,7 @@ from andiron.broker.partition import Partition
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import Batch
 from andiron.sim.host import Host
+from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.ledger import Sent
 from andiron.sim.mirror import Mirror, Mirrors, Stored
 from andiron.sim.network import Exchange
@@ -30,8 +31,8 @@ TURN = "a batch in turn is not refused"
 class AcksHold(Watcher):
     """Checks acknowledgements against the log, and remembers them."""
 
-    def __init__(self, mirrors: Mirrors) -> None:
-        self._mirrors = mirrors
+    def __init__(self, mirrors: Mirrors, excuse: Excuse) -> None:
+        self._mirrors, self._excuse = mirrors, excuse
 
     def heard(self, host: Host, exchange: Exchange) -> None:
         if exchange.key != ApiKey.PRODUCE:
@@ -60,6 +61,8 @@ class AcksHold(Watcher):
                 partition, durable, must_know = noted
                 answer = answers[sent.partition]
                 code = ErrorCode.of(answer.error_code)
+                if self._excuse.is_given and Batch(sent.data).is_transactional:
+                    continue  # a coordinator that was robbed of its memory gives identities twice
                 if code is ErrorCode.NONE:
                     self._acknowledged(host, partition, sent, answer.base_offset, durable=durable)
                 elif code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and must_know:
@@ -80,8 +83,8 @@ class AcksHold(Watcher):
 def _must_know(host: Host, mirror: Mirror, sent: Sent) -> str:
     """Why the node may not refuse this batch; "" if it may."""
     batch = Batch(sent.data)
-    if batch.producer_id < 0:
-        return ""
+    if batch.producer_id < 0 or batch.is_transactional:
+        return ""  # whose turn it is in a transaction, its coordinator has a say in
     producer = batch.producer_id, batch.producer_epoch
     stored = [each for each in mirror.batches if each.producer == producer]
     if not stored:

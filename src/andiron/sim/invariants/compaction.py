@@ -3,6 +3,10 @@
 A record may go if there is a later one of its key. A tombstone may go by itself once
 delete.retention.ms have passed, and takes with it the right of the key's older records to be there.
 Nothing of the active segment goes. What stays is byte for byte what was written.
+
+Of transactions: what was aborted goes, and supersedes nothing; what is undecided stays, and supersedes nothing
+yet; a marker goes when nothing is left that it decides about. A marker that was not synced may be lost with the power,
+after a round has gone by it: what it had decided is then undecided again, and may be gone or have superseded others.
 """
 
 from __future__ import annotations
@@ -13,9 +17,11 @@ from andiron.broker.partition import Partition
 from andiron.records.record import Record
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of, scan
+from andiron.sim.verdicts import Verdict
 from andiron.sim.watcher import End, Violation, Watcher
 
 LATEST = "compaction keeps the latest of each key"
+COUNTS = (Verdict.PLAIN, Verdict.COMMITTED)
 
 Shape = tuple[tuple[int, int], ...]  # base and size of each sealed segment
 
@@ -61,14 +67,17 @@ def check_gone(
     """Was it right that these records went, given those that are still there?"""
     latest_found: dict[bytes | None, int] = {}
     latest_ever: dict[bytes | None, int] = {}
-    for offset in sorted(mirror.records):
+    gone = list(gone)
+    for offset in sorted(mirror.records) if gone else ():
         key = mirror.records[offset].key
+        if mirror.verdict_on(offset) not in COUNTS and mirror.batch_at(offset).base not in mirror.reopened:
+            continue
         latest_ever[key] = offset
         if offset in found or mirror.is_rotten(offset):
             latest_found[key] = offset
     for offset in gone:
         key = mirror.records[offset].key
-        if mirror.is_rotten(offset):
+        if mirror.is_rotten(offset) or _was_of_no_use(mirror, offset, found):
             continue
         if not mirror.was_compacted or offset >= partition.log.segments.active.base:
             raise Violation(LATEST, f"{mirror.name}: the record at {offset} is gone")
@@ -78,9 +87,21 @@ def check_gone(
             raise Violation(LATEST, f"{mirror.name}: {offset} was the latest of {key!r}, and is gone")
 
 
+def _was_of_no_use(mirror: Mirror, offset: int, found: Mapping[int, Record]) -> bool:
+    """Whether nobody is to be shown it: a record that was aborted, or a marker with nothing to decide about."""
+    verdict = mirror.verdict_on(offset)
+    if verdict is Verdict.MARKER:
+        decided = mirror.verdicts.decides[mirror.batch_at(offset).base]
+        left = [each for base in decided for each in range(base, mirror.batch_at(base).end) if each in found]
+        if left:
+            raise Violation(LATEST, f"{mirror.name}: the marker at {offset} is gone, not so {left}")
+    if mirror.batch_at(offset).base in mirror.reopened:
+        return True
+    return verdict in (Verdict.MARKER, Verdict.ABORTED)
+
+
 def _is_spent(host: Host, mirror: Mirror, offset: int) -> bool:
     """Whether the record is a tombstone that has been there for long enough."""
     if mirror.records[offset].value is not None:
         return False
-    written = next(stored.time for stored in mirror.batches if stored.base <= offset < stored.end)
-    return host.clock.reach - written >= mirror.delete_retention_ms
+    return host.clock.reach - mirror.batch_at(offset).time >= mirror.delete_retention_ms

@@ -1,6 +1,7 @@
 """A log only grows: by batches that were sent, whole, at the next offset, each producer's in turn and once.
 
-Every batch is looked at once, when it appears, and then stands in the mirror (mirror.py).
+Every batch is looked at once, when it appears, and then stands in the mirror (mirror.py). What coordinators
+write to logs, theirs and others', is looked at elsewhere (replaying.py, markers.py).
 
 A producer's sequence goes on where it stopped. The one way to write a batch twice is to have forgotten
 its producer, which a restarted node may do once nothing that this producer wrote is left in the log.
@@ -8,6 +9,7 @@ its producer, which a restarted node may do once nothing that this producer wrot
 
 from __future__ import annotations
 
+from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis
@@ -63,8 +65,9 @@ class LogsGrow(Watcher):
         if not batch.is_intact():
             raise Violation(SENT, f"{batch} of {mirror.name} fails its checksum")
         records = list(records_of(batch))
-        self._check_sent(mirror, batch, records)
-        if batch.producer_id >= 0:
+        if not batch.is_control and mirror.name.topic not in INTERNAL:
+            self._check_sent(mirror, batch, records)
+        if batch.base_sequence >= 0:
             _check_turn(host, mirror, batch)
         mirror.add(batch, records, host.clock.reach)
 
@@ -87,7 +90,9 @@ def _note_settings(mirror: Mirror, settings: LogSettings) -> None:
 
 def _check_turn(host: Host, mirror: Mirror, batch: Batch) -> None:
     producer = batch.producer_id, batch.producer_epoch
-    earlier = [stored for stored in mirror.batches if stored.producer == producer]
+    earlier = [
+        stored for stored in mirror.batches if stored.producer == producer and stored.base_sequence >= 0
+    ]
     if not earlier or batch.base_sequence == earlier[-1].last_sequence + 1:
         return
     is_forgotten = earlier[-1].end <= mirror.start and earlier[-1].time < host.started_at

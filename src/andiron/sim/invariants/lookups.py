@@ -22,6 +22,7 @@ from andiron.wire.apis import ApiKey
 AGREE = "lookups agree with a scan"
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 READ_COMMITTED = 1
+ISOLATED_SINCE = 2  # the version of ListOffsets
 
 
 class LookupsAgree(Watcher):
@@ -37,7 +38,9 @@ class LookupsAgree(Watcher):
         for asked, answered in zip(exchange.body.topics, exchange.response.topics, strict=True):
             for wanted, found in zip(asked.partitions, answered.partitions, strict=True):
                 if found.error_code == ErrorCode.NONE.number:
-                    self._check(host, asked.name if by_time else asked.topic, wanted, found, by_time=by_time)
+                    committed = by_time and _reads_committed(exchange)
+                    name = asked.name if by_time else asked.topic
+                    self._check(host, name, wanted, found, by_time=by_time, committed=committed)
 
     def rested(self, host: Host) -> None:
         assert host.node is not None
@@ -50,7 +53,9 @@ class LookupsAgree(Watcher):
                 if batches and batches[-1].last_offset >= offset:
                     _check_read(partition, offset, batches[-1])
 
-    def _check(self, host: Host, topic: str, wanted: Any, found: Any, *, by_time: bool) -> None:
+    def _check(
+        self, host: Host, topic: str, wanted: Any, found: Any, *, by_time: bool, committed: bool
+    ) -> None:
         assert host.node is not None
         index = wanted.partition_index if by_time else wanted.partition
         partition = host.node.broker.partitions.get((topic, index))
@@ -60,7 +65,7 @@ class LookupsAgree(Watcher):
         if mirror.rotten or (mirror.start_fell and not by_time):
             return
         told, expected = (
-            (found.offset, _place_of(partition, mirror, wanted.timestamp))
+            (found.offset, _place_of(partition, mirror, wanted.timestamp, committed=committed))
             if by_time
             else (found.end_offset, _end_of(mirror, partition, wanted.leader_epoch))
         )
@@ -69,23 +74,24 @@ class LookupsAgree(Watcher):
             raise Violation(AGREE, f"{partition.name}: {what} is said to be at {told}, and is at {expected}")
 
 
-def _place_of(partition: Partition, mirror: Mirror, timestamp: int) -> int:
+def _reads_committed(exchange: Exchange) -> bool:
+    return exchange.version >= ISOLATED_SINCE and exchange.body.isolation_level == READ_COMMITTED
+
+
+def _place_of(partition: Partition, mirror: Mirror, timestamp: int, *, committed: bool) -> int:
+    readable_end = partition.readable_end(committed)
     if timestamp == LATEST:
-        return partition.watermark
+        return readable_end
     if timestamp == EARLIEST:
         return partition.log.start
     readable = [
         (mirror.records[offset].timestamp, offset)
         for offset in mirror.live
-        if partition.log.start <= offset < partition.watermark
+        if partition.log.start <= offset < readable_end
     ]
     if timestamp == MAX_TIMESTAMP:
         latest = max((time for time, _ in readable), default=-1)
-        if any(
-            mirror.records[offset].timestamp > latest
-            for offset in mirror.live
-            if offset >= partition.watermark
-        ):
+        if any(mirror.records[offset].timestamp > latest for offset in mirror.live if offset >= readable_end):
             return -1  # the latest of all cannot be shown yet
         return min((offset for time, offset in readable if time == latest), default=-1)
     return min((offset for time, offset in readable if time >= timestamp), default=-1)

@@ -41,7 +41,8 @@ class MetadataIsKept(Watcher):
             for one, code in zip(asked, codes(exchange.response), strict=True):
                 self._catalog.said(one, code)
             self._look(host)
-        if exchange.key == ApiKey.INIT_PRODUCER_ID and exchange.response.error_code == 0:
+        is_identity = exchange.key == ApiKey.INIT_PRODUCER_ID and exchange.body.transactional_id is None
+        if is_identity and exchange.response.error_code == 0:
             self._check_producer(exchange.response.producer_id)
 
     def stepped(self, host: Host) -> None:

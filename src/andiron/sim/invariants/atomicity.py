@@ -1,0 +1,114 @@
+"""A transaction is all or nothing: its records in every partition, and the offset it commits.
+
+Looked at when all is at rest, for every transaction ever undertaken (journal.py):
+
+* if one batch of it counts, all do, and each is there once
+* if its producer was told that it is committed, they do; if it never asked for that, they do not
+* those that count follow one another: where one of a group has stopped reading, the next begins, from 0 to the offset
+  that the group has in the end. A zombie, a late request or an offset that counts without its records would
+  leave a gap or an overlap
+* nothing hangs: when everybody has finished, no transaction is open, be it at its coordinator or in a partition
+"""
+
+from __future__ import annotations
+
+from andiron.sim.host import Host
+from andiron.sim.invariants.excuse import Excuse
+from andiron.sim.journal import Effort, Journal
+from andiron.sim.ledger import Ledger
+from andiron.sim.mirror import Mirrors
+from andiron.sim.verdicts import Verdict
+from andiron.sim.watcher import Violation, Watcher
+
+ATOMIC = "a transaction is all or nothing"
+TWICE = "a batch of a transaction is there once"
+CHAIN = "each input counts once"
+HANGS = "no transaction hangs"
+
+
+class TransactionsAreAtomic(Watcher):
+    """Holds what counts against what was undertaken."""
+
+    def __init__(self, mirrors: Mirrors, ledger: Ledger, journal: Journal, excuse: Excuse) -> None:
+        self._mirrors, self._ledger, self._journal, self._excuse = mirrors, ledger, journal, excuse
+
+    def is_restless(self, host: Host) -> bool:
+        return not self._excuse.is_given and self._hanging(host) is not None
+
+    def rested(self, host: Host) -> None:
+        if self._excuse.is_given:
+            return
+        hanging = self._hanging(host)
+        if hanging is not None:
+            raise Violation(HANGS, hanging)
+        verdicts = self._verdicts(host)
+        chains: dict[tuple[str, str, int], list[Effort]] = {}
+        for effort in self._journal.efforts:
+            if _counts(effort, verdicts):
+                chains.setdefault((effort.group, *effort.place), []).append(effort)
+        for (group, topic, partition), efforts in chains.items():
+            _check_chain(efforts, committed_offset(host, group, topic, partition))
+
+    def _hanging(self, host: Host) -> str | None:
+        if host.node is None:
+            return "the node is down"
+        broker = host.node.broker
+        if broker.transactions.shards.loading:
+            return "the coordinator is loading"
+        for shard in broker.transactions.shards:
+            for transaction in shard.machine.transactions.values():
+                if not transaction.state.is_at_rest:
+                    return f"{transaction.id} is in {transaction.state.title}"
+        for partition in broker.partitions:
+            writers = self._mirrors.of(host, partition).verdicts.writers()
+            if writers:
+                return f"{partition.name} has open transactions of {writers}"
+        return None
+
+    def _verdicts(self, host: Host) -> dict[int, Verdict]:
+        """What became of each batch, by its number."""
+        found: dict[int, Verdict] = {}
+        for mirror in self._mirrors.on(host):
+            for stored in mirror.batches:
+                sent = self._ledger.find(mirror.records[stored.base]) if stored.transactional else None
+                if sent is not None and sent.partition == mirror.name and stored.marker is None:
+                    if sent.number in found:
+                        raise Violation(
+                            TWICE, f"{mirror.name}: batch {sent.number}, once more at {stored.base}"
+                        )
+                    found[sent.number] = mirror.verdicts.of(stored.base)
+        return found
+
+
+def committed_offset(host: Host, group: str, topic: str, partition: int) -> int | None:
+    """The offset that a group has committed, as its coordinator has it."""
+    assert host.node is not None
+    for shard in host.node.broker.groups.shards:
+        offsets = shard.machine.offsets.of(group)
+        if offsets is not None:
+            found = offsets.get(topic, partition)
+            return None if found is None else found.offset
+    return None
+
+
+def _counts(effort: Effort, verdicts: dict[int, Verdict]) -> bool:
+    counted = [sent for sent in effort.batches if verdicts.get(sent.number) is Verdict.COMMITTED]
+    told = f"transaction {effort.number}: {len(counted)} of {len(effort.batches)} batches count"
+    if counted and len(counted) < len(effort.batches):
+        raise Violation(ATOMIC, told)
+    if counted and not effort.wish:
+        raise Violation(ATOMIC, f"{told}; its producer did not ask for that")
+    if effort.told and not counted:
+        raise Violation(ATOMIC, f"{told}; its producer was told that they do")
+    return bool(counted)
+
+
+def _check_chain(efforts: list[Effort], reached: int | None) -> None:
+    place = 0
+    for effort in sorted(efforts, key=lambda each: each.start):
+        if effort.start != place:
+            what = f"transaction {effort.number} of {effort.group} begins at {effort.start}, not {place}"
+            raise Violation(CHAIN, what)
+        place = effort.stop
+    if reached != place:
+        raise Violation(CHAIN, f"{efforts[0].group} is at {reached}; its transactions have come to {place}")

@@ -1,0 +1,90 @@
+"""A marker says what the coordinator has decided, after it has, and once.
+
+When a marker appears in a log, the coordinator's own log says the same of its producer: prepared to be
+committed, or aborted, and that record is committed, so that no crash can take it back. Under transaction version 2,
+where markers have an epoch that no other has, a log has one of them at most.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.partition import Partition
+from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
+from andiron.model.ids import NEVER
+from andiron.sim.host import Host
+from andiron.sim.invariants.excuse import Excuse
+from andiron.sim.mirror import Key, Mirror, Mirrors, Stored, key_of
+from andiron.sim.watcher import End, Violation, Watcher
+from andiron.transactions.records import decode_record
+from andiron.transactions.states import State
+from andiron.transactions.transaction import BUMPING, Transaction, transaction_of
+
+DECIDED = "markers follow decisions"
+ONCE = "a marker is there once"
+
+
+class MarkersFollowDecisions(Watcher):
+    """Looks at each marker when it appears."""
+
+    def __init__(self, mirrors: Mirrors, excuse: Excuse) -> None:
+        self._mirrors, self._excuse = mirrors, excuse
+        self._seen: dict[Key, int] = {}  # batches of each log that have been looked at
+        self._known: dict[Key, None] = {}  # logs that were looked at in this life of their node
+
+    def went_down(self, host: Host, end: End) -> None:
+        self._known = {key: None for key in self._known if key[0] != host.number}
+
+    def stepped(self, host: Host) -> None:
+        assert host.node is not None
+        for partition in host.node.broker.partitions:
+            mirror = self._mirrors.of(host, partition)
+            if mirror.fell is not None:
+                continue
+            key = key_of(host, partition)
+            seen = min(self._seen.get(key, 0), len(mirror.batches))
+            for stored in mirror.batches[seen:]:
+                if stored.marker is not None and not self._excuse.is_given:
+                    # Those of a step that was cut short are seen after a restart, which commits what is there.
+                    self._check(host, mirror, stored, was_committed=key not in self._known)
+            self._seen[key] = len(mirror.batches)
+            self._known[key] = None
+
+    def _check(self, host: Host, mirror: Mirror, stored: Stored, *, was_committed: bool) -> None:
+        decided = self._decision_on(host, stored.producer, was_committed=was_committed)
+        wanted = State.PREPARE_COMMIT if stored.marker else State.PREPARE_ABORT
+        if decided is None or decided.state is not wanted:
+            stands = "nothing" if decided is None else decided.state.title
+            raise Violation(
+                DECIDED, f"{mirror.name}: {wanted.title} of {stored.producer}; decided is {stands}"
+            )
+        same = [
+            each for each in mirror.batches if each.marker is not None and each.producer == stored.producer
+        ]
+        if decided.version == BUMPING and len(same) > 1:
+            raise Violation(ONCE, f"{mirror.name}: {stored.producer} ends at {[each.base for each in same]}")
+
+    def _decision_on(
+        self, host: Host, producer: tuple[int, int], *, was_committed: bool
+    ) -> Transaction | None:
+        """The last committed decision about a producer's transaction."""
+        assert host.node is not None
+        for partition in host.node.broker.partitions:
+            if partition.name.topic == TRANSACTIONS:
+                found = self._find(host, partition, producer, NEVER if was_committed else partition.watermark)
+                if found is not None:
+                    return found
+        return None
+
+    def _find(
+        self, host: Host, partition: Partition, producer: tuple[int, int], committed: int
+    ) -> Transaction | None:
+        mirror = self._mirrors.of(host, partition)
+        for offset in reversed(mirror.records):
+            if offset >= committed:
+                continue
+            record = decode_record(mirror.records[offset].key, mirror.records[offset].value)
+            if record is None or record.value is None:
+                continue
+            transaction = transaction_of(*record)
+            if transaction.producer == producer and transaction.state.is_prepared:
+                return transaction
+        return None
