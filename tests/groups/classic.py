@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from andiron.groups.classic import ClassicProtocol
-from andiron.groups.classic_group import ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
+from andiron.groups.classic.protocol import ClassicProtocol
 from andiron.groups.group import TimerKey, World
 from andiron.groups.records import GroupRecord, decode_record, encode_record
 from andiron.groups.settings import GroupSettings

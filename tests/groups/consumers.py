@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.groups.consumer_group import ConsumerGroup
+from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.records import GroupRecord, decode_record, encode_record
 from andiron.groups.settings import GroupSettings
 from andiron.groups.shard import GroupShard

@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from andiron.groups.classic_group import EMPTY, PREPARING, SESSION, STABLE, ClassicGroup
-from andiron.groups.classic_records import written
+from andiron.groups.classic.group import EMPTY, PREPARING, SESSION, STABLE, ClassicGroup
+from andiron.groups.classic.records import written
 from andiron.groups.group import TimerKey
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.machine import Promise

@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from andiron.groups.consumer_group import EMPTY, STABLE, ConsumerGroup
-from andiron.groups.consumer_member import AWAY
+from andiron.groups.consumer.group import EMPTY, STABLE, ConsumerGroup
+from andiron.groups.consumer.member import AWAY
 from andiron.model.errors import ErrorCode, ProtocolError
 from groups.consumers import GROUP, INTERVAL_MS, Catalogue, Consumer, Coordinator
 

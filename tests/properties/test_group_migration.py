@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from andiron.groups.consumer_group import ConsumerGroup
+from andiron.groups.consumer.group import ConsumerGroup
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.machine import Promise
 from andiron.wire.consumer_protocol import AssignedTopic, Assignment, versioned_bytes

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from andiron.groups.offset_records import OffsetCommitValue, decode_value, encode_value
-from andiron.groups.offsets import Offsets
+from andiron.groups.offsets.records import OffsetCommitValue, decode_value, encode_value
+from andiron.groups.offsets.table import Offsets
 from andiron.model.errors import ProtocolError
 from andiron.wire.codec import decoder, encode_message
 from andiron.wire.primitives import MalformedMessage

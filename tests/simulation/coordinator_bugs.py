@@ -10,11 +10,11 @@ from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.broker.shards import Shard
 from andiron.broker.waiting import Wait
-from andiron.groups import commits
-from andiron.groups.classic_group import ClassicGroup
-from andiron.groups.consumer_group import ConsumerGroup
-from andiron.groups.consumer_member import Member
-from andiron.groups.offsets import Offsets
+from andiron.groups.classic.group import ClassicGroup
+from andiron.groups.consumer.group import ConsumerGroup
+from andiron.groups.consumer.member import Member
+from andiron.groups.offsets import commits
+from andiron.groups.offsets.table import Offsets
 from andiron.groups.shard import GroupShard
 from andiron.log.producers import Producers
 from andiron.model.machine import Decision

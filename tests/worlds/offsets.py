@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from andiron.groups import commits, deletions, listing, offset_fetches
-from andiron.groups.expiry import Expiry
+from andiron.groups import listing
 from andiron.groups.group import CLASSIC, Caller, CommitCheck, World
-from andiron.groups.offsets import Offsets
+from andiron.groups.offsets import commits, deletions
+from andiron.groups.offsets import fetches as offset_fetches
+from andiron.groups.offsets.expiry import Expiry
+from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import (
     GroupMetadataKey,
     GroupRecord,

@@ -26,10 +26,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from andiron.broker.partition import Partition
 from andiron.broker.shards import Encode, Read, Shard
 from andiron.broker.waiting import Wait
-from andiron.groups.timers import Timers
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.model.machine import Coordinating, Loaded, TimePassed
+from andiron.model.timers import Timers
 
 LOAD_BYTES = 1 << 18  # of a log, in one turn
 RETRY_MS = 1_000

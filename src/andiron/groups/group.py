@@ -1,8 +1,8 @@
 """A group, whichever protocol its members speak, as seen by those who ask about it.
 
-Two classes fulfil this: a classic group, whose members agree among themselves who reads what (classic.py), and a
-consumer group, to which the broker assigns (consumer.py). Offsets belong to neither: they are kept by the name of
-the group, and a group may consist of nothing else.
+Two classes fulfil this: a classic group, whose members agree among themselves who reads what (classic/group.py),
+and a consumer group, to which the broker assigns (consumer/group.py). Offsets belong to neither: they are kept by
+the name of the group, and a group may consist of nothing else.
 
 `World` is what all groups of a shard share.
 """
@@ -15,10 +15,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from andiron.groups.records import GroupRecord
 from andiron.groups.settings import GroupSettings
-from andiron.groups.timers import Timers
 from andiron.groups.topics import Topics
 from andiron.model.chance import Chance
 from andiron.model.ids import Millis
+from andiron.model.timers import Timers
 
 CLASSIC, CONSUMER = "classic", "consumer"
 

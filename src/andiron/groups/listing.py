@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from andiron.groups.group import CLASSIC, World
-from andiron.groups.offsets import Offsets
+from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import GroupRecord
 from andiron.model.machine import Asked, Decision
 from andiron.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse

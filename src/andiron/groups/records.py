@@ -11,7 +11,7 @@ they are passed over.
 An offset committed inside a transaction stands in a batch of that transaction. It counts when the marker of
 its producer comes, so what is replayed is the record with its producer, and later the TransactionEnded.
 
-Read next: offset_records.py, then shard.py, which replays these.
+Read next: offsets/records.py, then shard.py, which replays these.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import struct as structs
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from andiron.groups.offset_records import OffsetCommitKey, OffsetCommitValue, decode_value, encode_value
+from andiron.groups.offsets.records import OffsetCommitKey, OffsetCommitValue, decode_value, encode_value
 from andiron.model.errors import ErrorCode
 from andiron.wire.codec import decoder, encode_message
 from andiron.wire.primitives import MalformedMessage

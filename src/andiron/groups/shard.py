@@ -1,17 +1,17 @@
 """The groups of one partition of `__consumer_offsets`: routes a request to the part that decides it.
 
-    JoinGroup, SyncGroup, Heartbeat, LeaveGroup ──▶ classic.py, or the classic side of consumer.py
-    ConsumerGroupHeartbeat ───────────────────────▶ consumer.py
-    OffsetCommit, TxnOffsetCommit ────────────────▶ commits.py         OffsetFetch ──▶ offset_fetches.py
-    OffsetDelete, DeleteGroups ───────────────────▶ deletions.py       ListGroups ───▶ listing.py
-    time ─────────────────────────────────────────▶ the part whose deadline has come; expiry.py for offsets
+    JoinGroup, SyncGroup, Heartbeat, LeaveGroup ──▶ classic/protocol.py, or the classic side of consumer/protocol.py
+    ConsumerGroupHeartbeat ───────────────────────▶ consumer/protocol.py
+    OffsetCommit, TxnOffsetCommit ────────────────▶ offsets/commits.py         OffsetFetch ──▶ offsets/fetches.py
+    OffsetDelete, DeleteGroups ───────────────────▶ offsets/deletions.py       ListGroups ───▶ listing.py
+    time ─────────────────────────────────────────▶ the part whose deadline has come; offsets/expiry.py for offsets
 
 A group has one protocol at a time, and the classes of both are in one table (`World.groups`). Its offsets do not
-care: they are kept by its name (offsets.py), stay when it changes protocol, and may be all there is of it.
+care: they are kept by its name (offsets/table.py), stay when it changes protocol, and may be all there is of it.
 
 Records are replayed by the part whose they are. Those of types that are not served never come here.
 
-Read next: classic.py, consumer.py, offsets.py; broker/group_coordinator.py, which runs this machine.
+Read next: classic/protocol.py, consumer/protocol.py, offsets/table.py; broker/group_coordinator.py runs this machine.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from andiron.groups import commits, deletions, listing, offset_fetches
-from andiron.groups.classic import ClassicProtocol
-from andiron.groups.consumer import ConsumerProtocol
-from andiron.groups.expiry import Expiry
+from andiron.groups import listing
+from andiron.groups.classic.protocol import ClassicProtocol
+from andiron.groups.consumer.protocol import ConsumerProtocol
 from andiron.groups.group import CONSUMER, Group, World
-from andiron.groups.offset_records import OffsetCommitKey
-from andiron.groups.offsets import Offsets
+from andiron.groups.offsets import commits, deletions
+from andiron.groups.offsets import fetches as offset_fetches
+from andiron.groups.offsets.expiry import Expiry
+from andiron.groups.offsets.records import OffsetCommitKey
+from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import GroupMetadataKey, GroupRecord, Replayed, TransactionEnded
 from andiron.groups.settings import GroupSettings
 from andiron.groups.topics import Topics

@@ -1,10 +1,14 @@
 """What handlers work on: found by name and id, changed in one place, noted until the end of the step."""
 
+import logging
+
 import pytest
 
+from andiron.broker.waiting import Wait
 from andiron.controller.producer_ids import AllocateProducerIds
-from andiron.model.effects import Flush, Flushed, Received, Reconfigure
+from andiron.model.effects import Disconnected, Flush, Flushed, Received, Reconfigure
 from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NEVER
 from andiron.wire.codec import encode_message
 from andiron.wire.header import encode_request_header
 from worlds.node import SmallNode
@@ -114,3 +118,37 @@ def test_its_cluster_id_is_that_of_its_directories(node):
     assert f"cluster.id={node.node.broker.cluster_id}".encode() in node.disk.read_file(
         "/data/meta.properties"
     )
+
+
+# ── what a node waits for on its own account ─────────────────────────────────────────
+
+
+def test_it_goes_on_when_a_wait_of_its_own_is_over(node):
+    broker, found = node.node.broker, []
+
+    broker.later(Wait.over(lambda: "now"), found.append)
+    broker.later(Wait.over(lambda: Wait.over(lambda: "after another")), found.append)
+
+    assert found == ["now", "after another"]
+
+
+def test_a_wait_of_its_own_that_comes_to_nothing_is_reported(node, caplog):
+    found = []
+
+    with caplog.at_level(logging.WARNING):
+        node.node.broker.later(Wait.failed(ErrorCode.NOT_COORDINATOR.error("elsewhere")), found.append)
+
+    assert found == []
+    assert "left undone: " in caplog.text and "elsewhere" in caplog.text
+
+
+def test_a_wait_of_its_own_outlives_every_connection(node):
+    broker, found, doors = node.node.broker, [], []
+    broker.later(Wait(("key",), lambda: bool(doors), NEVER, lambda: "in", lambda: "late"), found.append)
+
+    node.step(Disconnected(1))
+    doors.append("open")
+    broker.touch("key")
+    node.wake()
+
+    assert found == ["in"]

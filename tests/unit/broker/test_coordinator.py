@@ -1,8 +1,11 @@
 """Machines that come and go with their partitions."""
 
+import logging
+from types import SimpleNamespace
+
 import pytest
 
-from andiron.broker.coordinator import Coordinator, Plan, partition_of
+from andiron.broker.coordinator import RETRY_MS, Coordinator, Plan, partition_of
 from andiron.broker.partition import Partition
 from andiron.broker.shards import data_records
 from andiron.broker.waiting import Wait
@@ -19,7 +22,8 @@ ID, ALONE = b"\x01" * 16, frozenset({1})
 
 
 class Notes:
-    """Remembers what it is told; "wait" is answered when the time comes, "soft" changes its mind only."""
+    """Remembers what it is told; "wait" is answered when the time comes, "soft" changes its mind only, and
+    "remind" has a line written after a while."""
 
     def __init__(self):
         self.lines, self.mind, self.asked, self.due = [], [], [], NEVER
@@ -29,6 +33,8 @@ class Notes:
         self.asked.append(request)
         if isinstance(request, Loaded):
             return Decision(None)
+        if isinstance(request, TimePassed) and self.promise is None:
+            return Decision(None, ["time is up"])
         if isinstance(request, TimePassed):
             self.due = NEVER
             self.promise.keep("time is up")
@@ -36,6 +42,9 @@ class Notes:
         if request == "wait":
             self.promise, self.due = Promise(), now + 100
             return Decision(self.promise)
+        if request == "remind":
+            self.due = now + 100
+            return Decision(None)
         if request == "refuse":
             raise ErrorCode.UNKNOWN_MEMBER_ID.error("nobody")
         self.mind.append(request)
@@ -43,6 +52,7 @@ class Notes:
 
     def replay(self, record, offset):
         self.lines.append(record)
+        self.due = NEVER
 
     def next_deadline(self):
         return self.due
@@ -169,6 +179,39 @@ def test_a_deadline_is_seen_to_when_it_comes(world):
 
     assert isinstance(wait.then(), Wait) and wait.then().then() == "time is up"
     assert world.coordinator.next_deadline() == NEVER
+
+
+def test_what_is_due_and_cannot_be_written_is_tried_again(world, caplog):
+    world.serve(world.partition())
+    world.ask("remind", now=50)
+    world.disk.fill_up()
+
+    with caplog.at_level(logging.WARNING):
+        world.coordinator.tick(150)
+    assert (world.machine().lines, world.coordinator.next_deadline()) == ([], 150 + RETRY_MS)
+    assert "notes-0: what is due has to wait" in caplog.text
+    world.disk.free_up()
+    world.coordinator.tick(150 + RETRY_MS)
+
+    assert (world.machine().lines, world.coordinator.next_deadline()) == (["time is up"], NEVER)
+
+
+def test_a_log_that_cannot_be_read_is_not_served_and_the_others_are(world, caplog):
+    broken, sound = world.partition(), world.partition(1)
+    for partition in (broken, sound):
+        partition.append_own(build([Record(0, 0, None, b"before")]), 0)
+
+    def read(*how):
+        raise ErrorCode.KAFKA_STORAGE_ERROR.error("the disk is on fire")
+
+    broken.log = SimpleNamespace(start=0, end=1, read=read)
+    with caplog.at_level(logging.ERROR):
+        world.serve(broken)
+        world.serve(sound)
+
+    assert "notes-0 cannot be loaded: the disk is on fire" in caplog.text
+    assert world.refused("a") is ErrorCode.NOT_COORDINATOR
+    assert world.ask("a", index=1) == 1
 
 
 def test_a_refusal_is_told_as_it_is(world):

@@ -35,6 +35,7 @@ from worlds.coordinating import (
     send_join,
     shard_of,
     sync_request,
+    topic_id,
     txn_commit,
     write_nonsense,
 )
@@ -132,6 +133,18 @@ def test_a_group_that_the_broker_assigns_to_hears_of_a_topic_that_grows(node):
     second = node.ask(consumer_heartbeat(epoch=first.member_epoch))
 
     assert [each.partitions for each in second.assignment.topic_partitions] == [[0, 1, 2, 3]]
+
+
+def test_topics_can_be_named_by_a_pattern(node):
+    node.create("tall")
+    node.create("other")
+    request = consumer_heartbeat(topics=[])
+    request.subscribed_topic_regex = "t.*"
+
+    answer = node.ask(request, 1)
+
+    assigned = sorted(each.topic_id for each in answer.assignment.topic_partitions)
+    assert assigned == sorted(topic_id(node, name) for name in (TOPIC, "tall"))
 
 
 def test_a_group_has_settings_of_its_own(node):

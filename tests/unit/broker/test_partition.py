@@ -173,6 +173,14 @@ def test_its_own_records_are_committed_like_any_other():
     assert partition.watermark == 1
 
 
+def test_its_own_records_too_need_enough_in_sync():
+    partition = leading(replicas=frozenset({1, 2}), min_insync_replicas=2)
+
+    code = refusal(partition.append_own, build([Record(0, 0, None, b"x")]), 0)
+
+    assert (code, partition.log.end) == (ErrorCode.NOT_ENOUGH_REPLICAS, 0)
+
+
 def test_where_epochs_end():
     partition = leading(epoch=0)
     produce(partition)

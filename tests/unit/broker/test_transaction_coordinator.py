@@ -8,7 +8,10 @@ from andiron.broker.coordinator import partition_of
 from andiron.broker.transaction_coordinator import RETRY_MS
 from andiron.model.ids import NEVER
 from andiron.records.batch import iterate
+from andiron.records.builder import build
 from andiron.records.control import end_marker_of
+from andiron.records.record import Record
+from andiron.transactions.records import encode_record
 from andiron.wire.messages.init_producer_id import InitProducerIdRequest
 from andiron.wire.messages.list_transactions import ListTransactionsRequest
 from worlds.coordinating import (
@@ -224,6 +227,20 @@ def test_a_coordinator_whose_own_log_fails_leaves_the_rest_to_the_next_one(caplo
     assert (markers(node), state(node)) == ([(True, 1)], "CompleteCommit"), "the repetition was left out"
 
 
+def test_a_coordinators_topic_that_is_deleted_takes_along_what_it_knew():
+    node = coordinating(**DURABLY)
+    producer = in_transaction(node)
+    node.flush_at_once = False
+    node.send(end_request(producer))
+    node.do_flush()
+    node.send(node.delete_request(TRANSACTIONS))
+
+    node.do_flushes()
+
+    assert markers(node) == [(True, 1)], "it was on its way"
+    assert error_of(node.ask(InitProducerIdRequest(TX, 60_000))) == "NOT_COORDINATOR"
+
+
 # ── time ─────────────────────────────────────────────────────────────────────────────
 
 
@@ -235,6 +252,18 @@ def test_a_transaction_that_takes_too_long_is_aborted(node):
 
     assert (markers(node), state(node)) == ([(False, 1)], "CompleteAbort")
     assert error_of(write(node, producer, sequence=1)) == "INVALID_PRODUCER_EPOCH"
+
+
+def test_if_that_cannot_be_written_it_is_tried_again(node):
+    write(node, begun(node, timeout_ms=20_000))
+    node.disk.fill_up()
+    node.advance(20_000 + SWEEP_MS)
+    assert state(node) == "Ongoing"
+
+    node.disk.free_up()
+    node.advance(2 * SWEEP_MS)
+
+    assert (markers(node), state(node)) == ([(False, 1)], "CompleteAbort")
 
 
 def test_so_is_one_that_was_loaded(node):
@@ -289,3 +318,17 @@ def test_a_record_that_makes_no_sense_is_reported_and_the_others_are_loaded(node
 
     assert begun(node) == (producer.id, renewed.epoch + 1)
     assert any(f"{TRANSACTIONS}, offset " in record.getMessage() for record in caplog.records)
+
+
+def test_a_record_of_a_state_that_does_not_exist_is_passed_over(node, caplog):
+    held = begun(node)
+    nonsense = node.node.broker.transactions.machine_of(TX).transactions[TX].record()
+    nonsense.value.transaction_status = 99
+    records = build([Record(0, node.now, *encode_record(nonsense))])
+    node.partition(TRANSACTIONS, shard_of(TX)).append_own(records, node.now)
+
+    with caplog.at_level(logging.WARNING):
+        recover(node)
+
+    assert begun(node) == (held.id, held.epoch + 1)
+    assert f"{TRANSACTIONS}-{shard_of(TX)}, offset 1: passed over" in caplog.text

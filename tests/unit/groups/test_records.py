@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.groups.offset_records import OffsetCommitKey, OffsetCommitValue
+from andiron.groups.offsets.records import OffsetCommitKey, OffsetCommitValue
 from andiron.groups.records import (
     KINDS,
     ConsumerGroupMetadataKey,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from andiron.groups.offset_records import OffsetCommitKey
+from andiron.groups.offsets.records import OffsetCommitKey
 from andiron.groups.records import (
     ConsumerGroupMetadataKey,
     GroupMetadataKey,

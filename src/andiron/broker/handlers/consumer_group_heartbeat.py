@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat (key 68), versions 0-1: the one request of a member to which the broker assigns.
 
-Read next: groups/consumer.py.
+Read next: groups/consumer/protocol.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 While its group is being loaded all is well, as far as a member is told: its session begins after that, and Java's
 consumers give up on an answer that says more.
 
-Read next: groups/classic.py.
+Read next: groups/classic/protocol.py.
 """
 
 from __future__ import annotations

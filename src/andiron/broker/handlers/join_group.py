@@ -3,7 +3,7 @@
 The answer waits until all members are in, or have had their time. From version 7 on a refusal names no
 protocol, where older ones have an empty name.
 
-Read next: groups/classic.py.
+Read next: groups/classic/protocol.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 From version 3 on several at once, each by its id or its instance id.
 
-Read next: groups/classic.py.
+Read next: groups/classic/protocol.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The answer leaves when the offsets are committed in the group's partition. A refusal goes to every partition
 that is there; one that is not hears that, whatever else is wrong.
 
-Read next: groups/commits.py.
+Read next: groups/offsets/commits.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import partial
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
-from andiron.groups.commits import IDS_SINCE
+from andiron.groups.offsets.commits import IDS_SINCE
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.offset_commit import (

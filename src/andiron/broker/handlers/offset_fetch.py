@@ -5,7 +5,7 @@ come down to the same question, asked once for each group.
 
 That a coordinator is not available is not among the errors that clients know here; they are sent to look for it.
 
-Read next: groups/offset_fetches.py.
+Read next: groups/offsets/fetches.py.
 """
 
 from __future__ import annotations

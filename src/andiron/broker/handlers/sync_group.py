@@ -2,7 +2,7 @@
 
 Followers wait until the leader's is in.
 
-Read next: groups/classic.py.
+Read next: groups/classic/protocol.py.
 """
 
 from __future__ import annotations

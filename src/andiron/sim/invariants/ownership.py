@@ -11,7 +11,7 @@ This goes by what is said and heard, and by who is a member; not by what the coo
 
 from __future__ import annotations
 
-from andiron.groups.consumer_group import ConsumerGroup
+from andiron.groups.consumer.group import ConsumerGroup
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.network import Exchange

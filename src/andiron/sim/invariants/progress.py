@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.groups.classic_group import ClassicGroup
-from andiron.groups.consumer_group import ConsumerGroup
+from andiron.groups.classic.group import ClassicGroup
+from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.shard import GroupShard
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from andiron.broker.partition import Partition
-from andiron.groups.classic_group import EMPTY, STABLE, ClassicGroup
-from andiron.groups.consumer_group import ConsumerGroup
+from andiron.groups.classic.group import EMPTY, STABLE, ClassicGroup
+from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.records import NO_PRODUCER, TransactionEnded
 from andiron.groups.records import decode_record as decode_group_record
 from andiron.groups.shard import GroupShard

@@ -1,0 +1,1 @@
+"""Groups of the classic protocol: members agree among themselves who reads what."""

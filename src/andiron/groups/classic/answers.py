@@ -1,0 +1,106 @@
+"""What members of a classic group are told, and the decision that tells them.
+
+One request may settle many: the last one to join answers all who wait for the generation, a leader's
+assignment goes to all who have asked for theirs. `Outcome` gathers whom a decision answers and what it writes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from andiron.groups.classic.group import STABLE, ClassicGroup
+from andiron.groups.classic.member import ClassicMember
+from andiron.groups.records import GroupRecord
+from andiron.model.errors import ErrorCode
+from andiron.model.machine import Decision, Promise
+from andiron.wire.messages.describe_groups import DescribedGroup, DescribedGroupMember
+from andiron.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
+from andiron.wire.messages.sync_group import SyncGroupResponse
+
+
+class Outcome:
+    """A decision that is being made. It has touched what the log does not know: without its records, the
+    group must be made again from the log."""
+
+    __slots__ = ("kept", "records")
+
+    def __init__(self) -> None:
+        self.records: list[GroupRecord] = []
+        self.kept: list[Promise] = []
+
+    def answer_join(self, group: ClassicGroup, member: ClassicMember, response: JoinGroupResponse) -> None:
+        """Answer the member's JoinGroup, if it waits for that."""
+        self._keep(group.take_join(member), response)
+
+    def answer_sync(self, member: ClassicMember, response: SyncGroupResponse) -> bool:
+        """Answer the member's SyncGroup; whether it waited for that."""
+        promise, member.sync = member.sync, None
+        self._keep(promise, response)
+        return promise is not None
+
+    def refuse(self, group: ClassicGroup, member: ClassicMember, error: ErrorCode) -> None:
+        """Whatever the member waits for, this is the answer."""
+        self.answer_join(group, member, JoinGroupResponse(error_code=error.number, member_id=member.id))
+        self.answer_sync(member, SyncGroupResponse(error_code=error.number))
+
+    def decision(self, response: Any) -> Decision[GroupRecord]:
+        """What was decided. A promise that has been kept in the meantime is no longer one."""
+        if isinstance(response, Promise) and response.kept:
+            self.kept.remove(response)
+            response = response.response
+        return Decision(response, self.records, self.kept, firm=not self.records)
+
+    def _keep(self, promise: Promise | None, response: object) -> None:
+        if promise is not None:
+            promise.keep(response)
+            self.kept.append(promise)
+
+
+def joined(group: ClassicGroup, member: ClassicMember) -> JoinGroupResponse:
+    """The generation that a member is in. The leader, who assigns, is told of the others."""
+    leads = group.leader == member.id
+    return JoinGroupResponse(
+        generation_id=group.generation,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol or "",
+        leader=group.leader or "",
+        member_id=member.id,
+        members=others(group) if leads else [],
+    )
+
+
+def others(group: ClassicGroup) -> list[JoinGroupResponseMember]:
+    """All members with what they say, for the one who assigns."""
+    return [
+        JoinGroupResponseMember(member.id, member.instance_id, member.metadata(group.protocol))
+        for member in group.members.values()
+    ]
+
+
+def synced(group: ClassicGroup, member: ClassicMember) -> SyncGroupResponse:
+    """What a member has been assigned."""
+    return SyncGroupResponse(
+        protocol_type=group.protocol_type, protocol_name=group.protocol, assignment=member.assignment
+    )
+
+
+def described(group: ClassicGroup) -> DescribedGroup:
+    """What anybody may know of a group. Only a stable one has a protocol to show, and metadata of its members."""
+    protocol = group.protocol if group.state == STABLE else None
+    return DescribedGroup(
+        group_id=group.id,
+        group_state=group.state,
+        protocol_type=group.protocol_type,
+        protocol_data=protocol or "",
+        members=[
+            DescribedGroupMember(
+                member_id=member.id,
+                group_instance_id=member.instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_metadata=member.metadata(protocol),
+                member_assignment=member.assignment,
+            )
+            for member in group.members.values()
+        ],
+    )

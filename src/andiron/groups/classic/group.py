@@ -1,0 +1,288 @@
+"""A classic group: its members, its generation, and where it stands between two of them.
+
+                      ┌────────── a member comes, goes, or wants something else ───────────┐
+                      ▼                                                                    │
+    Empty ──▶ PreparingRebalance ── all have joined ──▶ CompletingRebalance ── assigned ──▶ Stable
+      ▲               │
+      └── none left ──┘                   Dead, from anywhere: the group has been deleted
+
+A generation has one protocol that all its members support, one leader among them, and one assignment, which
+the leader makes. The members of a generation are settled when the joining ends; the group is written to the log
+when their assignments are known (records.py), and all that happens in between is soft.
+
+This module keeps the tables in step (who waits, who is static, how many support what) and answers what may be
+asked of any group (group.py). What moves a group from one state to the next is in rebalance.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from andiron.groups.classic.member import ClassicMember
+from andiron.groups.classic.subscription import subscribed_topics
+from andiron.groups.group import CLASSIC, Caller, TimerKey
+from andiron.groups.records import GroupMetadataKey, GroupRecord
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import Millis
+from andiron.model.machine import Promise
+from andiron.model.timers import Timers
+from andiron.wire.consumer_protocol import PROTOCOL_TYPE
+
+EMPTY = "Empty"
+PREPARING = "PreparingRebalance"
+COMPLETING = "CompletingRebalance"
+STABLE = "Stable"
+DEAD = "Dead"
+
+# Each state with those that a group can come from.
+BEFORE = {
+    EMPTY: (PREPARING,),
+    PREPARING: (EMPTY, COMPLETING, STABLE),
+    COMPLETING: (PREPARING,),
+    STABLE: (COMPLETING,),
+    DEAD: (EMPTY, PREPARING, COMPLETING, STABLE),
+}
+
+SESSION, JOIN, SYNC = "classic-session", "classic-join", "classic-sync"
+GENERATION_MASK = (1 << 31) - 1  # a generation is never negative: that is what those say who are in none
+
+
+@dataclass(slots=True)
+class InitialDelay:
+    """How long the first rebalance of an empty group may still be put off for others to come."""
+
+    left_ms: int
+    someone_came: bool = False
+
+
+class ClassicGroup:
+    """Members that agree among themselves who reads what."""
+
+    kind = CLASSIC
+
+    def __init__(self, id: str, timers: Timers[TimerKey], since: Millis | None) -> None:
+        self.id = id
+        self.state = EMPTY
+        self.since = since  # when it came to its state, if that is known
+        self.generation = 0
+        self.protocol_type = ""
+        self.protocol: str | None = None
+        self.leader: str | None = None
+        self.members: dict[str, ClassicMember] = {}
+        self.pending: dict[
+            str, None
+        ] = {}  # ids given to dynamic members that have yet to come back with them
+        self.unsynced: dict[str, None] = {}  # members that have not asked for this generation's assignment
+        self.initial: InitialDelay | None = None
+        self._timers = timers
+        self._static: dict[str, str] = {}  # member id by instance id
+        self._support: dict[str, int] = {}  # how many members have each protocol
+        self._joining = 0  # members that wait for an answer to JoinGroup
+        self._topics: frozenset[str] | None = None
+
+    # ── members ──────────────────────────────────────────────────────────────────────
+
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
+        """A member comes in; the first one leads and says what kind of group it is."""
+        self.protocol_type = protocol_type if not self.members else self.protocol_type
+        self.leader = self.leader or member.id
+        self.members[member.id] = member
+        self.pending.pop(member.id, None)
+        self._count(member.protocols, 1)
+        if member.instance_id is not None:
+            self._static[member.instance_id] = member.id
+
+    def remove(self, member_id: str) -> None:
+        """A member, or one that was about to become one, is no longer there, and neither is its session."""
+        self.end_session(member_id)
+        self.pending.pop(member_id, None)
+        self.unsynced.pop(member_id, None)
+        member = self.members.pop(member_id, None)
+        if member is None:
+            return
+        assert member.join is None and member.sync is None, "whoever goes has been told"
+        self._count(member.protocols, -1)
+        if member.instance_id is not None:
+            self._static.pop(member.instance_id, None)
+        if self.leader == member_id:
+            self.leader = next(iter(self.members), None)
+
+    def update(self, member: ClassicMember, protocols: dict[str, bytes]) -> None:
+        """A member wants something else from now on."""
+        self._count(member.protocols, -1)
+        self._count(protocols, 1)
+        member.protocols = protocols
+
+    def rename(self, member: ClassicMember, new_id: str) -> None:
+        """A static member has restarted: the same one under another id."""
+        assert member.instance_id is not None, "others come back as somebody else"
+        self.end_session(member.id)
+        self.unsynced.pop(member.id, None)
+        del self.members[member.id]
+        if self.leader == member.id:
+            self.leader = new_id
+        member.id = self._static[member.instance_id] = new_id
+        self.members[new_id] = member
+
+    def static_member(self, instance_id: str | None) -> ClassicMember | None:
+        """The member that has this instance id."""
+        member_id = None if instance_id is None else self._static.get(instance_id)
+        return None if member_id is None else self.members[member_id]
+
+    def check_member(self, member_id: str, instance_id: str | None) -> ClassicMember:
+        """The member that says it is this one."""
+        if instance_id is not None:
+            static = self.static_member(instance_id)
+            if static is None:
+                raise ErrorCode.UNKNOWN_MEMBER_ID.error(f"group {self.id} has no instance {instance_id}")
+            if static.id != member_id:
+                raise ErrorCode.FENCED_INSTANCE_ID.error(f"instance {instance_id} is now {static.id}")
+        member = self.members.get(member_id)
+        if member is None:
+            raise ErrorCode.UNKNOWN_MEMBER_ID.error(f"group {self.id} has no member {member_id!r}")
+        return member
+
+    # ── who waits ────────────────────────────────────────────────────────────────────
+
+    def await_join(self, member: ClassicMember) -> Promise:
+        """A member has asked to be part of the next generation."""
+        assert member.join is None, "the earlier request has been answered"
+        member.join = Promise()
+        self._joining += 1
+        return member.join
+
+    def take_join(self, member: ClassicMember) -> Promise | None:
+        """What it was promised then; it waits no longer."""
+        promise, member.join = member.join, None
+        self._joining -= promise is not None
+        return promise
+
+    @property
+    def joining(self) -> int:
+        """How many wait for the next generation."""
+        return self._joining
+
+    @property
+    def all_have_joined(self) -> bool:
+        """Whether nobody is missing who may still come."""
+        return self._joining == len(self.members) and not self.pending
+
+    # ── sessions ─────────────────────────────────────────────────────────────────────
+
+    def start_session(self, member_id: str, now: Millis, timeout_ms: int) -> None:
+        """Heard from just now; unless it is heard from again, it is gone after the timeout."""
+        self._timers.set(TimerKey(SESSION, self.id, member_id), Millis(now + timeout_ms))
+
+    def end_session(self, member_id: str) -> None:
+        self._timers.cancel(TimerKey(SESSION, self.id, member_id))
+
+    def heard_from(self, member_id: str, now: Millis) -> None:
+        member = self.members.get(member_id)
+        if member is not None and self.state in (PREPARING, STABLE):
+            self.start_session(member_id, now, member.session_timeout_ms)
+
+    # ── protocols ────────────────────────────────────────────────────────────────────
+
+    def supports(self, protocol_type: str, protocols: Collection[str]) -> bool:
+        """Whether one who speaks these can be a member: all must have one in common."""
+        if self.state == EMPTY:
+            return bool(protocol_type) and bool(protocols)
+        everyone = len(self.members)
+        return protocol_type == self.protocol_type and any(
+            self._support.get(protocol, 0) == everyone for protocol in protocols
+        )
+
+    def select_protocol(self) -> str:
+        """The protocol that most members like best of those that all support; on a tie, the first one named."""
+        candidates = {name for name, count in self._support.items() if count == len(self.members)}
+        votes = Counter(member.vote(candidates) for member in self.members.values())
+        return max(votes, key=votes.__getitem__)
+
+    def _count(self, protocols: Iterable[str], by: int) -> None:
+        for name in protocols:
+            count = self._support.pop(name, 0) + by
+            if count:
+                self._support[name] = count
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """How long the slowest member may take to join or to sync."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    # ── generations ──────────────────────────────────────────────────────────────────
+
+    def move_to(self, state: str, now: Millis) -> None:
+        assert self.state in BEFORE[state], f"a group does not go from {self.state} to {state}"
+        self.state, self.since = state, now
+
+    def begin_generation(self, now: Millis) -> None:
+        """Those who have joined are the next generation; if there are none, the group is empty."""
+        self.generation = (self.generation + 1) & GENERATION_MASK
+        self.unsynced = dict.fromkeys(self.members)
+        self.protocol = self.select_protocol() if self.members else None
+        self.note_subscriptions()
+        self.move_to(COMPLETING if self.members else EMPTY, now)
+
+    def elect(self) -> bool:
+        """See to it that one who has joined leads; False if nobody has."""
+        if self.leader is not None and self.members[self.leader].join is not None:
+            return True
+        joined = next((member for member in self.members.values() if member.join is not None), None)
+        if joined is not None:
+            self.leader = joined.id
+        return joined is not None
+
+    def note_subscriptions(self) -> None:
+        """Find out which topics the members read."""
+        if self.protocol_type == PROTOCOL_TYPE:
+            self._topics = subscribed_topics(
+                member.metadata(self.protocol) for member in self.members.values()
+            )
+        else:
+            self._topics = None
+
+    # ── what may be asked of any group ───────────────────────────────────────────────
+
+    def check_commit(self, caller: Caller, *, transactional: bool, version: int) -> None:
+        if caller.epoch < 0 and self.state == EMPTY:
+            return  # nobody is in the way of one who commits by hand
+        if caller.epoch >= 0 or caller.member_id or caller.instance_id is not None:
+            self.check_member(caller.member_id, caller.instance_id)
+            self.check_generation(caller.epoch)
+        elif not transactional:
+            raise ErrorCode.UNKNOWN_MEMBER_ID.error(f"group {self.id} has members; only they may commit")
+        if self.state == COMPLETING and not transactional:
+            raise ErrorCode.REBALANCE_IN_PROGRESS.error(f"group {self.id} is assigning anew")
+
+    def check_generation(self, generation: int) -> None:
+        if generation != self.generation:
+            raise ErrorCode.ILLEGAL_GENERATION.error(
+                f"group {self.id} is in generation {self.generation}, not {generation}"
+            )
+
+    def check_fetch(self, caller: Caller) -> None:
+        """Anybody may ask."""
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        if self._topics is None:
+            return self.protocol_type == PROTOCOL_TYPE
+        return topic in self._topics
+
+    def offsets_idle_since(self, topic: str, committed_at: Millis) -> Millis | None:
+        if not self.protocol_type:
+            return committed_at
+        if self.state == EMPTY:
+            return committed_at if self.since is None else self.since
+        known = self.state == STABLE and self._topics is not None
+        return committed_at if known and not self.is_subscribed_to(topic) else None
+
+    def check_delete(self) -> None:
+        if self.state == DEAD:
+            raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no group {self.id}")
+        if self.state != EMPTY:
+            raise ErrorCode.NON_EMPTY_GROUP.error(f"group {self.id} is {self.state}")
+
+    def tombstones(self) -> list[GroupRecord]:
+        return [GroupRecord(GroupMetadataKey(self.id), None)]

@@ -1,0 +1,123 @@
+"""How a member comes to hold what the target gives it, without two ever holding the same.
+
+                      ┌──────────────── another target ────────────────┐
+                      ▼                                                │
+                   UNREVOKED ── gave up what it should ──▶ UNRELEASED ─┴▶ STABLE
+                what it must give up                    it is at the target's epoch,
+                is named to it                          and lacks what others have not given up yet
+
+First the member is told to give up what the target does not leave it. It stays at its epoch until a heartbeat says
+what it owns and none of that is in it. Then it takes the target's epoch, with those of its new partitions that are
+free; the rest follow, heartbeat by heartbeat, as others give them up. What it keeps it never lets go of, and may go on
+reading all the time.
+
+The law: a partition is handed out only if nobody holds it. So it has one owner at any time, however late members are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from typing import NamedTuple
+
+from andiron.groups.assignors.spec import Partitions
+from andiron.groups.consumer.member import STABLE, UNRELEASED, UNREVOKED, Held, Member
+from andiron.model.errors import ErrorCode
+from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
+
+
+class Target(NamedTuple):
+    """What a member is to hold, and since which epoch of the group."""
+
+    epoch: int
+    partitions: Partitions
+
+
+class Surroundings(NamedTuple):
+    """What a member's next step depends on beside itself and its target."""
+
+    is_free: Callable[[bytes, int], bool]  # whether nobody holds a partition
+    subscribed: Container[bytes]  # the topics that the member reads
+    subscription_changed: bool
+    owned: Iterable[TopicPartitions] | None  # what it says that it holds; None if it does not say
+
+
+def reconcile(member: Member, target: Target, around: Surroundings) -> Member:
+    """The member as it is after this heartbeat; the same one if nothing has happened to it."""
+    if member.is_reconciled_to(target.epoch) and not around.subscription_changed:
+        return member
+    if member.state == UNREVOKED:
+        if _owns_any(around.owned, member.revoking):
+            return _let_go_of_unsubscribed(member, around) if around.subscription_changed else member
+        return _step(member, target, around)
+    if member.state == UNRELEASED:
+        return _step(member, target, around)
+    if member.state == STABLE:
+        if member.epoch == target.epoch:
+            return _let_go_of_unsubscribed(member, around)
+        return _step(member, target, around)
+    # Written by a broker that knows more states than we do.
+    if around.owned is None or any(topic.partitions for topic in around.owned):
+        raise ErrorCode.FENCED_MEMBER_EPOCH.error(
+            "the member is in an unknown state: let go of all and rejoin"
+        )
+    return _step(member._replace(epoch=target.epoch), target, around)
+
+
+def _step(member: Member, target: Target, around: Surroundings) -> Member:
+    """Compare what the member holds with what it should."""
+    kept: dict[bytes, dict[int, int]] = {}
+    dropped: dict[bytes, dict[int, int]] = {}
+    for topic, epochs in member.assigned.items():
+        wanted = frozenset(target.partitions.get(topic, ()) if topic in around.subscribed else ())
+        for partition, epoch in epochs.items():
+            (kept if partition in wanted else dropped).setdefault(topic, {})[partition] = epoch
+    if dropped and _owns_any(around.owned, dropped):
+        return member.at(member.epoch, UNREVOKED, kept, dropped)
+    waits = _take_free(member, target, around, kept)
+    return member.at(target.epoch, UNRELEASED if waits else STABLE, kept)
+
+
+def _take_free(
+    member: Member, target: Target, around: Surroundings, kept: dict[bytes, dict[int, int]]
+) -> bool:
+    """Add what is new and free to what is kept; whether something is not free."""
+    waits = False
+    for topic, wanted in target.partitions.items():
+        if topic not in around.subscribed:
+            continue
+        had = kept.get(topic, {})
+        missing = [partition for partition in wanted if partition not in had]
+        own = member.revoking.get(topic, {})  # what it was giving up, and has, may come back to it
+        free = [partition for partition in missing if partition in own or around.is_free(topic, partition)]
+        waits = waits or len(free) < len(missing)
+        if free:
+            kept[topic] = {**had, **dict.fromkeys(free, target.epoch)}
+    return waits
+
+
+def _let_go_of_unsubscribed(member: Member, around: Surroundings) -> Member:
+    """The member has said that it reads other topics: it gives up those it does not read, target or not."""
+    gone = {topic: epochs for topic, epochs in member.assigned.items() if topic not in around.subscribed}
+    if not gone:
+        return member
+    kept = {topic: epochs for topic, epochs in member.assigned.items() if topic not in gone}
+    revoking: Held = {**member.revoking, **_merged(gone, member.revoking)}
+    if _owns_any(around.owned, revoking):
+        return member.at(member.epoch, UNREVOKED, kept, revoking)
+    return member.at(member.epoch, member.state, kept, member.revoking)
+
+
+def _merged(gone: Held, revoking: Held) -> Held:
+    return {topic: {**revoking.get(topic, {}), **epochs} for topic, epochs in gone.items()}
+
+
+def _owns_any(owned: Iterable[TopicPartitions] | None, held: Held) -> bool:
+    """Whether the member still has some of these; it does if it has not said."""
+    if owned is None:
+        return True
+    return any(
+        partition in held[topic.topic_id]
+        for topic in owned
+        if topic.topic_id in held
+        for partition in topic.partitions
+    )

@@ -1,0 +1,104 @@
+"""How long members of consumer groups may take: to be heard from, to give up partitions, to join and to sync.
+
+    session     between two heartbeats: group.consumer.session.timeout.ms, or what the group is configured for;
+                a member that speaks the classic protocol has brought its own
+    rebalance   from when a member is told to give up partitions until it has: its rebalance timeout
+    join, sync  the same for those who speak the classic protocol, from when they are told to join again, and
+                from their JoinGroup to their SyncGroup
+
+Whoever takes longer is taken out of the group, and what it held is free. All of this is soft: after a failover
+everybody gets its time anew.
+"""
+
+from __future__ import annotations
+
+from andiron.groups.consumer.group import ConsumerGroup
+from andiron.groups.consumer.member import UNRELEASED, Member
+from andiron.groups.group import TimerKey, World
+from andiron.model.ids import Millis
+
+SESSION, REBALANCE = "consumer-session", "consumer-rebalance"
+JOIN, SYNC = "consumer-join", "consumer-sync"
+SOONER = 20  # times, that one who waits for a partition is heard from
+
+
+class Sessions:
+    """The deadlines of the members of a shard's consumer groups."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._timers = world, world.timers
+
+    def heartbeat_interval_ms(self, group_id: str, member: Member) -> int:
+        """When a member is to be heard from next.
+
+        One that lacks a partition which another has not given up yet hears with a heartbeat that it is free, and
+        nobody reads it until then. So it is told to come soon: a pause of up to 5 seconds becomes one of a
+        quarter.
+        """
+        settings = self._world.settings
+        usual = self._configured(
+            group_id,
+            "consumer.heartbeat.interval.ms",
+            settings.group_consumer_heartbeat_interval_ms,
+            settings.group_consumer_min_heartbeat_interval_ms,
+            settings.group_consumer_max_heartbeat_interval_ms,
+        )
+        return max(1, usual // SOONER) if member.state == UNRELEASED else usual
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        """How long members of a group may be silent."""
+        settings = self._world.settings
+        return self._configured(
+            group_id,
+            "consumer.session.timeout.ms",
+            settings.group_consumer_session_timeout_ms,
+            settings.group_consumer_min_session_timeout_ms,
+            settings.group_consumer_max_session_timeout_ms,
+        )
+
+    def _configured(self, group_id: str, name: str, default: int, least: int, most: int) -> int:
+        value = self._world.configs(group_id).get(name, "")
+        # The bounds may have been moved since the group was configured.
+        return max(least, min(most, int(value))) if value.isdecimal() else default
+
+    def heard(self, group_id: str, member: Member, now: Millis) -> None:
+        """The member lives."""
+        classic = member.profile.classic
+        timeout_ms = self.session_timeout_ms(group_id) if classic is None else classic.session_timeout_ms
+        self._timers.set(TimerKey(SESSION, group_id, member.id), Millis(now + timeout_ms))
+
+    def moved(self, group_id: str, member: Member, now: Millis) -> None:
+        """The member stands somewhere else: if it has partitions to give up, its time for that runs."""
+        key = TimerKey(REBALANCE, group_id, member.id)
+        if member.revoking and not member.is_classic:
+            self._timers.set(key, Millis(now + member.profile.rebalance_timeout_ms))
+        else:
+            self._timers.cancel(key)
+
+    def must_join(self, group_id: str, member: Member, now: Millis) -> None:
+        """A classic member has been told to join again, for the first time or once more."""
+        key = TimerKey(JOIN, group_id, member.id)
+        if key not in self._timers:
+            self._timers.set(key, Millis(now + member.profile.rebalance_timeout_ms))
+
+    def has_joined(self, group_id: str, member: Member, now: Millis) -> None:
+        """A classic member has joined, and must ask for its assignment now."""
+        self._timers.cancel(TimerKey(JOIN, group_id, member.id))
+        self._timers.set(
+            TimerKey(SYNC, group_id, member.id), Millis(now + member.profile.rebalance_timeout_ms)
+        )
+
+    def has_synced(self, group_id: str, member: Member) -> None:
+        """A classic member has asked for its assignment."""
+        self._timers.cancel(TimerKey(SYNC, group_id, member.id))
+
+    def end(self, group_id: str, member_id: str) -> None:
+        """The member is gone."""
+        for purpose in (SESSION, REBALANCE, JOIN, SYNC):
+            self._timers.cancel(TimerKey(purpose, group_id, member_id))
+
+    def begin(self, group: ConsumerGroup, now: Millis) -> None:
+        """The log has been read: from now on members must be heard from."""
+        for member in group.members.values():
+            self.heard(group.id, member, now)
+            self.moved(group.id, member, now)

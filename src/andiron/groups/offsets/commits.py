@@ -1,0 +1,177 @@
+"""Offsets are committed: by members, by anyone while a group is empty, and inside transactions.
+
+    1. each partition: is it there?       UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID
+    2. if one is: may the caller commit?   the group's errors, for the whole request
+    3. each of them: is it small enough?   OFFSET_METADATA_TOO_LARGE, or a record
+
+Whoever names only partitions that are not there is not even asked who they are, as in Kafka.
+
+A commit to a group that nobody knows, by somebody who does not claim to be a member, makes it: a group that
+consists of offsets alone. No record says so but those of the offsets.
+
+Every record carries the id of its topic, so that the offset is not taken for that of a later topic of the same
+name. (Kafka leaves it out in transactions.)
+
+A commit costs what it commits. Nothing here looks at the offsets that are there already.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from andiron.groups.group import Caller, CommitCheck, World
+from andiron.groups.offsets.records import NO_EXPIRY, OffsetCommitKey, OffsetCommitValue
+from andiron.groups.offsets.table import Offsets
+from andiron.groups.records import NO_PRODUCER, GroupRecord
+from andiron.groups.topics import Topic
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis
+from andiron.model.machine import Asked, Decision, InTransaction
+from andiron.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from andiron.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+IDS_SINCE = 10  # topics are named by id from this version of OffsetCommit on
+NOT_FOUND_SINCE = 9  # it has an error for a group that is not there
+
+_TIME_MAX = (1 << 63) - 1
+_NO_TOPIC = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.number
+_NO_ID = ErrorCode.UNKNOWN_TOPIC_ID.number
+_TOO_LARGE = ErrorCode.OFFSET_METADATA_TOO_LARGE.number
+
+
+class _Wanted(NamedTuple):
+    """A partition that is there, what is to be committed for it, and where to say how that went."""
+
+    topic: Topic
+    partition: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
+    answer: OffsetCommitResponsePartition | TxnOffsetCommitResponsePartition
+
+
+def commit(asked: Asked, world: World, offsets: Offsets, now: Millis) -> Decision[GroupRecord]:
+    """OffsetCommit."""
+    request: OffsetCommitRequest = asked.body
+    response, wanted = OffsetCommitResponse(), list[_Wanted]()
+    for topic in request.topics:
+        known, error = _find(topic, asked.version, world)
+        answers = OffsetCommitResponseTopic(topic.name, topic.topic_id)
+        response.topics.append(answers)
+        for partition in topic.partitions:
+            answer = OffsetCommitResponsePartition(partition.partition_index, error)
+            answers.partitions.append(answer)
+            if known is not None:
+                _want(wanted, _Wanted(known, partition, answer))
+    if not wanted:
+        return Decision(response)
+    caller = Caller(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch)
+    check = _check(request.group_id, caller, world, offsets, asked.version)
+    group = world.groups.get(request.group_id)
+    if group is not None and caller.member_id:
+        group.heard_from(caller.member_id, now)
+    expires_at = _expiry(request.retention_time_ms, now)
+    return Decision(response, _records(request.group_id, wanted, check, world, now, expires_at))
+
+
+def commit_in_transaction(asked: Asked, world: World, offsets: Offsets, now: Millis) -> Decision[GroupRecord]:
+    """TxnOffsetCommit: the records belong to the producer's transaction."""
+    request: TxnOffsetCommitRequest = asked.body
+    if not request.group_id:
+        raise ErrorCode.INVALID_GROUP_ID.error("a transaction commits offsets of a group with a name")
+    response, wanted = TxnOffsetCommitResponse(), list[_Wanted]()
+    for topic in request.topics:
+        known = world.topics.named(topic.name)
+        answers = TxnOffsetCommitResponseTopic(topic.name)
+        response.topics.append(answers)
+        for partition in topic.partitions:
+            answer = TxnOffsetCommitResponsePartition(partition.partition_index, _NO_TOPIC)
+            answers.partitions.append(answer)
+            if known is not None:
+                _want(wanted, _Wanted(known, partition, answer))
+    if not wanted:
+        return Decision(response)
+    caller = Caller(request.member_id, request.group_instance_id, request.generation_id)
+    producer = InTransaction(request.producer_id, request.producer_epoch)
+    try:
+        check = _check(request.group_id, caller, world, offsets, asked.version, transactional=True)
+        records = _records(
+            request.group_id, wanted, check, world, now, Millis(NO_EXPIRY), producer.producer_id
+        )
+    except ProtocolError as error:
+        if error.code is ErrorCode.STALE_MEMBER_EPOCH:  # which a producer would not understand
+            raise ErrorCode.ILLEGAL_GENERATION.error(error.detail) from error
+        raise
+    return Decision(response, records, transaction=producer)
+
+
+def _find(topic: OffsetCommitRequestTopic, version: int, world: World) -> tuple[Topic | None, int]:
+    """A topic by what the request calls it by, and what to answer unless its partitions turn out to be there."""
+    if version < IDS_SINCE:
+        return world.topics.named(topic.name), _NO_TOPIC
+    known = world.topics.identified(topic.topic_id)
+    return known, _NO_ID if known is None else _NO_TOPIC
+
+
+def _want(wanted: list[_Wanted], one: _Wanted) -> None:
+    if 0 <= one.partition.partition_index < one.topic.partitions:
+        one.answer.error_code = 0
+        wanted.append(one)
+
+
+def _check(
+    group_id: str,
+    caller: Caller,
+    world: World,
+    offsets: Offsets,
+    version: int,
+    *,
+    transactional: bool = False,
+) -> CommitCheck | None:
+    """Raise if the caller may not commit at all; what to ask about each partition, if that matters."""
+    group = world.groups.get(group_id)
+    if group is not None:
+        return group.check_commit(caller, transactional=transactional, version=version)
+    if caller.epoch < 0:
+        return None
+    if group_id in offsets:
+        raise ErrorCode.UNKNOWN_MEMBER_ID.error(f"group {group_id} has no members")
+    if transactional or version < NOT_FOUND_SINCE:
+        raise ErrorCode.ILLEGAL_GENERATION.error(f"there is no group {group_id}")
+    raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no group {group_id}")
+
+
+def _expiry(retention_time_ms: int, now: Millis) -> Millis:
+    if retention_time_ms == NO_EXPIRY:
+        return Millis(NO_EXPIRY)
+    return Millis(min(now + retention_time_ms, _TIME_MAX))
+
+
+def _records(
+    group_id: str, wanted: list[_Wanted], check: CommitCheck | None, world: World, now: Millis,
+    expires_at: Millis, producer_id: int = NO_PRODUCER,
+) -> list[GroupRecord]:  # fmt: skip
+    """A record for each offset; those that are too large to keep are told so."""
+    records, length_max = list[GroupRecord](), world.settings.offset_metadata_max_bytes
+    for topic, partition, answer in wanted:
+        index, metadata = partition.partition_index, partition.committed_metadata or ""
+        if len(metadata) > length_max:
+            answer.error_code = _TOO_LARGE
+            continue
+        if check is not None:
+            check(topic.id, index)
+        value = OffsetCommitValue(
+            partition.committed_offset, partition.committed_leader_epoch, metadata, now, expires_at, topic.id
+        )
+        records.append(GroupRecord(OffsetCommitKey(group_id, topic.name, index), value, producer_id))
+    return records

@@ -1,0 +1,117 @@
+"""How long members may take, and who says so."""
+
+from __future__ import annotations
+
+from andiron.groups.consumer.group import ConsumerGroup
+from andiron.groups.consumer.member import UNRELEASED, UNREVOKED, Member, Profile
+from andiron.groups.consumer.sessions import JOIN, REBALANCE, SESSION, SYNC, Sessions
+from andiron.groups.group import TimerKey, World
+from andiron.groups.records import ClassicMemberMetadata
+from andiron.groups.settings import GroupSettings
+from andiron.model.chance import Chance
+from andiron.model.ids import NEVER, Millis
+from groups.consumers import Catalogue
+
+T = b"t" * 16
+MEMBER = Member("m", Profile(rebalance_timeout_ms=60_000))
+CLASSIC = Member("k", Profile(rebalance_timeout_ms=60_000, classic=ClassicMemberMetadata(10_000)))
+REVOKING = MEMBER.at(5, UNREVOKED, {}, {T: {0: 4}})
+
+
+class Timed:
+    def __init__(self, **configs: str) -> None:
+        self.world = World(GroupSettings(), Catalogue(), Chance(1), lambda group: configs)
+        self.sessions = Sessions(self.world)
+
+    def due(self) -> tuple[str, int] | None:
+        """The first deadline, which is then over."""
+        at = self.world.timers.next_deadline()
+        key = self.world.timers.take(at)
+        return None if key is None else (key.purpose, at)
+
+
+def test_a_member_may_be_silent_for_a_session():
+    timed = Timed()
+
+    timed.sessions.heard("g", MEMBER, Millis(0))
+    timed.sessions.heard("g", MEMBER, Millis(5_000))
+
+    assert timed.due() == (SESSION, 50_000)
+    assert timed.due() is None
+
+
+def test_a_group_may_have_times_of_its_own_within_bounds():
+    names = {"session": "consumer.session.timeout.ms", "heartbeat": "consumer.heartbeat.interval.ms"}
+    own = Timed(**{names["session"]: "50000", names["heartbeat"]: "7000"}).sessions
+    beyond = Timed(**{names["session"]: "1", names["heartbeat"]: "999999"}).sessions
+    default = Timed().sessions
+
+    assert (own.session_timeout_ms("g"), own.heartbeat_interval_ms("g", MEMBER)) == (50_000, 7_000)
+    assert (beyond.session_timeout_ms("g"), beyond.heartbeat_interval_ms("g", MEMBER)) == (45_000, 15_000)
+    assert (default.session_timeout_ms("g"), default.heartbeat_interval_ms("g", MEMBER)) == (45_000, 5_000)
+
+
+def test_one_who_waits_for_a_partition_is_to_come_soon():
+    waiting, revoking = MEMBER.at(5, UNRELEASED, {}), REVOKING
+
+    assert Timed().sessions.heartbeat_interval_ms("g", waiting) == 250
+    assert Timed().sessions.heartbeat_interval_ms("g", revoking) == 5_000
+
+
+def test_a_member_of_the_classic_protocol_has_its_own_session():
+    timed = Timed()
+
+    timed.sessions.heard("g", CLASSIC, Millis(0))
+
+    assert timed.due() == (SESSION, 10_000)
+
+
+def test_whoever_has_to_give_something_up_has_its_rebalance_timeout_for_that():
+    timed = Timed()
+
+    timed.sessions.moved("g", REVOKING, Millis(0))
+    assert timed.due() == (REBALANCE, 60_000)
+
+    timed.sessions.moved("g", REVOKING, Millis(0))
+    timed.sessions.moved("g", MEMBER, Millis(0))
+    assert timed.world.timers.next_deadline() == NEVER
+
+
+def test_a_classic_member_must_join_within_its_rebalance_timeout_from_when_it_is_first_told():
+    timed = Timed()
+
+    timed.sessions.must_join("g", CLASSIC, Millis(0))
+    timed.sessions.must_join("g", CLASSIC, Millis(5_000))
+
+    assert timed.due() == (JOIN, 60_000)
+
+
+def test_and_then_sync():
+    timed = Timed()
+
+    timed.sessions.must_join("g", CLASSIC, Millis(0))
+    timed.sessions.has_joined("g", CLASSIC, Millis(1_000))
+    assert timed.due() == (SYNC, 61_000)
+
+    timed.sessions.has_joined("g", CLASSIC, Millis(1_000))
+    timed.sessions.has_synced("g", CLASSIC)
+    assert timed.due() is None
+
+
+def test_nothing_is_waited_for_of_one_who_is_gone():
+    timed = Timed()
+    for purpose in (SESSION, REBALANCE, JOIN, SYNC):
+        timed.world.timers.set(TimerKey(purpose, "g", "m"), Millis(9))
+
+    timed.sessions.end("g", "m")
+
+    assert timed.due() is None
+
+
+def test_after_a_failover_everybody_gets_its_time_anew():
+    timed, group = Timed(), ConsumerGroup("g")
+    group.members["m"] = REVOKING
+
+    timed.sessions.begin(group, Millis(1_000))
+
+    assert [timed.due(), timed.due()] == [(SESSION, 46_000), (REBALANCE, 61_000)]
