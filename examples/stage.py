@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 ORDERS, BATCH = 100, 10
@@ -124,7 +124,7 @@ def read(job: Job, isolation: str) -> Iterator[Message]:
     """Every invoice there is."""
     settings = {"group.id": "nobody", "enable.partition.eof": True, "isolation.level": isolation}
     consumer = Consumer({"bootstrap.servers": job.bootstrap, **settings})
-    consumer.assign([TopicPartition(job.invoices, 0, OFFSET_BEGINNING)])
+    consumer.assign([TopicPartition(job.invoices, 0, 0)])
     while message := consumer.poll(30):
         error = message.error()
         if error is None:

@@ -21,7 +21,7 @@ from peers.clients.java import Java
 from peers.kafka import Kafka
 from peers.node import Node
 from peers.process import Server
-from peers.transactors import Transactor
+from peers.transactors import LIBRARIES, Transactor
 from peers.waiting import eventually
 
 pytestmark = pytest.mark.java
@@ -69,6 +69,22 @@ def test_a_transaction_is_described(
     producer.call("commit")
     eventually(lambda: ask("describe", id=name)["state"] == "CompleteCommit")
     assert ask("describe", id=name)["partitions"] == []
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_in_version_2_each_transaction_has_an_epoch_of_its_own(
+    ask: Callable[..., Any], transactor: Start, make_topic: Callable[..., str], name: str, library: str
+) -> None:
+    """Of the clients, Java's speaks it, where the broker says that it is final; the others keep their epoch."""
+    topic = make_topic()
+    producer = transactor(library, name)
+    before = ask("describe", id=name)["epoch"]
+
+    producer.write(topic, "one")
+    producer.write(topic, "two", commit=False)
+    producer.write(topic, "three")
+
+    assert ask("describe", id=name)["epoch"] - before == (3 if library == "java" else 0)
 
 
 def test_a_transactional_id_that_nobody_ever_had(ask: Callable[..., Any], name: str) -> None:

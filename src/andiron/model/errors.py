@@ -10,6 +10,7 @@ into a number, and `client/` is the one place that turns it back.
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 
 class AndironError(Exception):
@@ -23,6 +24,10 @@ class ProtocolError(AndironError):
         super().__init__(f"{code.name}: {detail or code.meaning}")
         self.code = code
         self.detail = detail or code.meaning
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Exceptions are remade from their message when they cross between processes; this has two parts."""
+        return type(self), (self.code, self.detail)
 
 
 class Refused(ProtocolError):

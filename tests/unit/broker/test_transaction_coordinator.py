@@ -209,6 +209,21 @@ def test_a_topic_that_is_deleted_between_the_decision_and_the_markers_is_done_wi
     assert state(node) == "CompleteCommit"
 
 
+def test_a_topic_that_is_deleted_while_its_marker_is_on_the_way_to_the_disk_is_done_with():
+    node = coordinating(**DURABLY)
+    node.create("gone")
+    producer = in_transaction(node, topic="gone")
+    node.flush_at_once = False
+    node.send(end_request(producer))
+    node.do_flush()
+    node.send(node.delete_request("gone"))
+    node.flushes.reverse()  # the metadata is there first
+
+    node.do_flushes()
+
+    assert state(node) == "CompleteCommit"
+
+
 def test_a_coordinator_whose_own_log_fails_leaves_the_rest_to_the_next_one(caplog):
     node = coordinating(**DURABLY)
     producer = in_transaction(node)

@@ -1,5 +1,7 @@
 """The class of an error says what to do, its code what happened."""
 
+import pickle
+
 import pytest
 
 from andiron.model.errors import ErrorCode, Fenced, ProtocolError, Refused, Retriable, StaleMetadata
@@ -38,3 +40,11 @@ def test_numbers_are_given_once_and_without_gaps():
 def test_stale_metadata_is_retriable():
     assert issubclass(StaleMetadata, Retriable)
     assert issubclass(Fenced, ProtocolError)
+
+
+def test_an_error_crosses_between_processes():
+    error = ErrorCode.NOT_COORDINATOR.error("elsewhere")
+
+    again = pickle.loads(pickle.dumps(error))
+
+    assert (type(again), again.code, again.detail) == (type(error), error.code, error.detail)

@@ -162,12 +162,12 @@ class Member(Patient):
             self.habits.group, self.epoch, self.member_id, self.habits.instance_id,
             topics=[OffsetCommitRequestTopic(topic.name, topic.id, partitions)],
         )  # fmt: skip
+        self.positions |= read
         try:
             yield from self.insist(request, version, _committed_code, again=False, tries=1)
         except (Gone, Refused):
             self._commits_from = Millis(self.world.now + LATE_MS)
             raise
-        self.positions |= {index: position for index, position in read.items() if index in self.positions}
 
 
 def _first_of(codes: list[int]) -> int:

@@ -39,8 +39,11 @@ class PartitionsHaveOneOwner(Watcher):
     def heard(self, host: Host, exchange: Exchange) -> None:
         if exchange.key == ApiKey.OFFSET_COMMIT:
             exchange.notes["latest generation"] = self._latest.get(exchange.body.group_id, -1)
-        elif exchange.key == ApiKey.CONSUMER_GROUP_HEARTBEAT and exchange.body.topic_partitions is not None:
-            self._claimed(exchange.body.group_id, exchange.body.member_id, exchange.body.topic_partitions)
+        elif exchange.key == ApiKey.CONSUMER_GROUP_HEARTBEAT:
+            body = exchange.body
+            owned = body.topic_partitions if body.member_epoch >= 0 else []  # or it goes, for good or for a while
+            if owned is not None:
+                self._claimed(body.group_id, body.member_id, owned)
 
     def said(self, host: Host, exchange: Exchange) -> None:
         if self._excuse.is_given:
