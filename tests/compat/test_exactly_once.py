@@ -6,12 +6,16 @@
 The loop is killed at each of its points and started again with the same identity; or the node is killed under it,
 and comes back with the same data. Whatever happened, a read_committed reader of the output finds each input, once,
 in its order, and the group's offsets say the same. `ANDIRON_KILL_ROUNDS=100` for the long run.
+
+Apache Kafka 4.3.1 itself fails the second test now and then: restarted between the answer to a commit and its
+markers, it may write the transaction down as complete without ever having written them. Its readers then stand still.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +34,7 @@ PARTITIONS = 3
 A_TURN = 20  # records a transaction moves at most
 POINTS = ("polled", "sent", "committing", None)  # None is after the commit was answered
 RESTART_AFTER_S = 5.0  # kafka-python may wait for ever when its coordinator was killed in mid-request
+STANDSTILL_S = 120.0
 QUICKLY = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "3",
@@ -46,6 +51,7 @@ class Loop:
         self.library = library
         self.server = server
         self.written = [0] * PARTITIONS
+        self.moved_at = time.monotonic()
         self.process = self._started()
 
     def feed(self, count: int) -> None:
@@ -56,6 +62,7 @@ class Loop:
             numbers = range(first, first + count)
             client.write("input", [Record(None, b"%d" % number) for number in numbers], partition=partition)
             self.written[partition] += count
+        self.moved_at = time.monotonic()
 
     def kill_at(self, point: str | None) -> None:
         """Run until the loop is there, kill it, and start it anew."""
@@ -77,28 +84,25 @@ class Loop:
             self._hear()
 
     def _turn_until(self, point: str | None) -> None:
-        while True:
+        self._say_turn()
+        while not self._hear(point):
             self._say_turn()
-            if self._hear() if point is None else self._hear_until(point):
-                return
 
     def _say_turn(self) -> None:
+        assert time.monotonic() - self.moved_at < STANDSTILL_S, "there is input, and nobody is given it"
         self.process.say("turn", output="output", wait_ms=500)
 
-    def _hear(self) -> int:
-        """How many records the turn moved; a loop that cannot go on is ended, and another takes its place."""
+    def _hear(self, point: str | None = None) -> bool:
+        """Whether the turn came there; a loop that cannot go on is ended, and another takes its place."""
+        patience = RESTART_AFTER_S
         try:
-            return int(self.process.hear(RESTART_AFTER_S))
-        except (Refused, Hung):
-            self._replace()
-            return 0
-
-    def _hear_until(self, point: str) -> bool:
-        try:
-            return self.process.hear_until(point, RESTART_AFTER_S)
+            said = self.process.hear_until(point, patience) if point else self.process.hear(patience)
         except (Refused, Hung):
             self._replace()
             return False
+        if said:
+            self.moved_at = time.monotonic()
+        return bool(said)
 
     def _replace(self) -> None:
         self.process.kill()

@@ -43,7 +43,7 @@ def settled(make_group: Callable[..., Group]) -> Callable[[Kind], Group]:
         group = make_group(4)
         group.join(kind)
         group.join(kind)
-        group.settled()
+        group.settled(2, 2)
         return group
 
     return settle

@@ -51,8 +51,7 @@ def test_a_group_grows_to_ten_members_and_shrinks_to_one(
 def grow_and_shrink(group: Group, kind: Kind) -> None:
     while len(group.living) < MEMBERS:
         group.join(kind)
-    group.settled()
-    assert {len(member.owned) for member in group.living} == {PARTITIONS // MEMBERS}
+    group.settled(*[PARTITIONS // MEMBERS] * MEMBERS)
     for member in group.living[:-1]:
         member.leave()
     group.settled()

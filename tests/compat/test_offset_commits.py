@@ -6,13 +6,14 @@ What one library commits every other one reads, before and after the server was 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from peers import clients, groups
 from peers.clients import Refused
-from peers.groups import Committed
+from peers.groups import Committed, Groups
 from peers.groups.base import Place
 from peers.kafka import Kafka
 from peers.members import kinds, laws
@@ -125,8 +126,12 @@ def test_offsets_survive_the_server_being_killed(
 
         for client in groups.ADAPTERS:
             reader = groups.connect(client, server.bootstrap)
-            for group, offsets in expected.items():
-                eventually(lambda r=reader, g=group, o=offsets: r.list_offsets(g) == r.told(o))
+            told = {group: reader.told(offsets) for group, offsets in expected.items()}
+            eventually(partial(tells, reader, told))
+
+
+def tells(reader: Groups, expected: dict[str, dict[Place, Committed]]) -> bool:
+    return {group: reader.list_offsets(group) for group in expected} == expected
 
 
 def commit_some(server: Server, client: str) -> dict[Place, Committed]:

@@ -8,14 +8,13 @@ taken from under it. The tool finds it, and aborts it.
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from peers import clients, jars
+from peers import clients, tooling
 from peers.clients import Refused
 from peers.clients.java import Java
 from peers.kafka import Kafka
@@ -175,13 +174,7 @@ def test_a_producer_is_fenced_by_the_operator(
 
 def tool(server: Server, *arguments: str) -> str:
     """kafka-transactions.sh."""
-    classpath = jars.server_jars().classpath
-    java = [jars.java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
-    command = [*java, "-cp", classpath, "org.apache.kafka.tools.TransactionsCommand"]
-    asked = [*command, "--bootstrap-server", server.bootstrap, *arguments]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return tooling.run("org.apache.kafka.tools.TransactionsCommand", server.bootstrap, *arguments)
 
 
 def rows(printed: str) -> list[dict[str, str]]:

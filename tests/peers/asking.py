@@ -21,7 +21,7 @@ import io
 import select
 import types
 import typing
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any, Self
@@ -108,7 +108,7 @@ def _entity(schema: Any, fields: dict[str, Any]) -> Any:
 
 def _value(value: Any, field: dataclasses.Field[Any]) -> Any:
     if isinstance(value, dict):
-        return _entity(_inner(field.type), value)
+        return _entity(_inner(typing.cast(Hashable, field.type)), value)
     if isinstance(value, list | tuple):
         return tuple(_value(each, field) for each in value)
     if str(field.metadata.get("kafka_type")).startswith("timedelta"):

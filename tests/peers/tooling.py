@@ -7,7 +7,8 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from peers import jars
+from peers import clients, jars
+from peers.clients.base import LATEST
 
 CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
@@ -34,8 +35,9 @@ def consumer_groups(bootstrap: str, *arguments: str) -> list[dict[str, str]]:
 
 def formatted(bootstrap: str, formatter: str, topic: str, partition: int) -> Iterator[Any]:
     """A partition's records, as one of the console consumer's formatters writes them in JSON."""
+    end = clients.connect("confluent", bootstrap).list_offset(topic, partition, LATEST)
     what = ["--topic", topic, "--partition", str(partition), "--offset", "earliest"]
-    how = ["--formatter", f"{FORMATTERS}.{formatter}", "--timeout-ms", "5000"]
+    how = ["--formatter", f"{FORMATTERS}.{formatter}", "--max-messages", str(end), "--timeout-ms", "5000"]
     printed = run(CONSOLE_CONSUMER, bootstrap, *what, *how).strip()
     decoder, at = json.JSONDecoder(), 0
     while at < len(printed):  # they stand one after the other, with nothing between them

@@ -25,6 +25,23 @@ from simulation.bugs import BUGS, bug, planted
 
 __all__ = ["BUGS", "planted"]
 
+# ── both ─────────────────────────────────────────────────────────────────────────────
+
+
+@bug
+def the_last_of_several_records_is_not_written():
+    write = Shard._write
+
+    def sloppy(self, decision, now):
+        *others, last = decision.records
+        if not others or self.partition.name.topic not in INTERNAL:
+            return write(self, decision, now)
+        write(self, replace(decision, records=others), now)
+        return self.machine.replay(last, self.partition.log.end - 1)
+
+    return patch.object(Shard, "_write", sloppy)
+
+
 # ── transactions ─────────────────────────────────────────────────────────────────────
 
 

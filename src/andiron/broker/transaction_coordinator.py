@@ -131,11 +131,21 @@ class TransactionCoordinator:
         left = tuple(name for name, code in outcome.items() if code not in DONE_WITH)
         if done or not outcome:
             told = MarkersWritten(markers.transactional_id, markers.producer_id, markers.producer_epoch, done)
-            index = shard.partition.name.partition
-            self._later(self.shards.run(index, told, now, DECISION_MS), lambda response: None)
+            self._complete(shard, told, now)
         if left:
             again = markers._replace(partitions=left)
             self._retries.at(Millis(now + RETRY_MS), lambda now: self._try_again(shard, again, now))
+
+    def _complete(self, shard: Shard[TransactionShard], told: MarkersWritten, now: Millis) -> None:
+        """Let the machine know; if it cannot write that down, nobody else is going to tell it again."""
+
+        def again(error: ProtocolError) -> None:
+            log.warning("%s: its end cannot be written yet: %s", told.transactional_id, error.detail)
+            self._retries.at(Millis(now + RETRY_MS), lambda now: self._complete(shard, told, now))
+
+        if not shard.gone:
+            run = self.shards.run(shard.partition.name.partition, told, now, DECISION_MS)
+            self._later(run.or_else(again), lambda response: None)
 
     def _try_again(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:
         if not shard.gone:

@@ -53,7 +53,7 @@ class AioKafka:
             while told.empty():
                 await asyncio.sleep(POLL_S)
             assert told.get()["do"] == "resume"
-        return command == "leave"
+        return bool(command == "leave")
 
     async def _poll(self) -> None:
         try:
@@ -83,7 +83,7 @@ class AioKafka:
         self.journal.error(getattr(error, "errno", -1), f"{type(error).__name__}: {error}")
 
 
-class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]
+class _Listener(ConsumerRebalanceListener):
     def __init__(self, member: AioKafka) -> None:
         self._member = member
 

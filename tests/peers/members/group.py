@@ -98,15 +98,22 @@ class Group:
         self.topics[topic] = partitions
         self.written = dict.fromkeys(self.partitions, 0) | self.written
 
-    def settled(self) -> None:
-        """Wait until every partition has one owner, and everyone has something who could."""
+    def settled(self, *shares: int) -> None:
+        """Wait until every partition has one owner, and everyone has something who could.
+
+        With incremental protocols that is so before the last partition has moved: whoever wants to look at the
+        end of it says how large the members' shares then are.
+        """
         least = min(len(self.living), len(self.written))
-        self._wait(
-            lambda: (
-                sorted(place for member in self.living for place in member.owned) == sorted(self.written)
-                and sum(bool(member.owned) for member in self.living) >= least
-            )
-        )
+
+        def holds() -> bool:
+            owned = [member.owned for member in self.living]
+            if shares and sorted(map(len, owned)) != sorted(shares):
+                return False
+            each = sorted(place for share in owned for place in share)
+            return each == sorted(self.written) and sum(map(bool, owned)) >= least
+
+        self._wait(holds)
 
     def drained(self) -> None:
         """Wait until all that was written has been processed by somebody."""

@@ -84,7 +84,7 @@ class Member:
     def leave(self) -> None:
         """Leave the group in good order, and end."""
         self.tell("leave")
-        eventually(lambda: bool(self.of("left")) or not self._host.running)
+        eventually(lambda: bool(self.of("left")) or self._host.silent)
         assert self.of("left"), f"{self.name} ended without leaving: {self.said()}"
 
     def kill(self) -> None:
@@ -114,7 +114,8 @@ class Host:
         os.close(descriptor)
         self._members: dict[str, Member] = {}
         self._writing = threading.Lock()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         atexit.register(self.kill)
 
     def join(self, name: str, client: str, spec: dict[str, Any]) -> Member:
@@ -123,8 +124,9 @@ class Host:
         return member
 
     @property
-    def running(self) -> bool:
-        return self._process.poll() is None
+    def silent(self) -> bool:
+        """Whether its lines have ended, and all of them were heard."""
+        return not self._listener.is_alive()
 
     def tell(self, command: dict[str, Any]) -> None:
         assert self._process.stdin

@@ -9,6 +9,7 @@ from andiron.model.ids import Millis, TopicPartition
 from andiron.sim.clients.client import Client
 from andiron.sim.host import Host
 from andiron.sim.invariants import all_invariants
+from andiron.sim.journal import Journal
 from andiron.sim.ledger import Ledger
 from andiron.sim.mirror import Mirrors
 from andiron.sim.network import Network
@@ -46,14 +47,15 @@ ORDERS = TopicPartition("orders", 0)
 class Quiet:
     """The world, and short words for what tests do in it."""
 
-    def __init__(self, seed=1, tell=None, watched=True):
+    def __init__(self, seed=1, tell=None, watched=True, durable=False):
         logging.getLogger("andiron").addHandler(logging.NullHandler())
         self.world = World(seed, tell)
         self.network = Network(self.world)
         self.host = Host(self.world, NodeSettings.load(SETTINGS))
-        self.mirrors, self.ledger = Mirrors(), Ledger()
+        self.mirrors, self.ledger, self.journal = Mirrors(), Ledger(), Journal()
         if watched:
-            self.world.watch(all_invariants(self.mirrors, self.ledger, CHECKPOINT_MS))
+            laws = all_invariants(self.mirrors, self.ledger, self.journal, CHECKPOINT_MS, durable=durable)
+            self.world.watch(laws)
         self.client = Client(self.world, self.network, self.host, "tester")
         self.client.timeout_ms = 60_000
         self.sequence = 0

@@ -3,12 +3,16 @@ import random
 from andiron.sim.plan import make_plan
 
 
+def planned(seed):
+    return make_plan(seed, random.Random(seed))
+
+
 def test_the_same_seed_is_the_same_plan():
-    assert make_plan(random.Random(3)) == make_plan(random.Random(3))
+    assert planned(3) == planned(3)
 
 
 def test_seeds_make_all_kinds_of_worlds():
-    plans = [make_plan(random.Random(seed)) for seed in range(200)]
+    plans = [planned(seed) for seed in range(200)]
     assert {plan.mood.name for plan in plans} == {"calm", "breeze", "showers", "gale", "storm"}
     configs = [topic.configs for plan in plans for topic in plan.topics]
     assert any("flush.messages" in each for each in configs)
@@ -19,9 +23,17 @@ def test_seeds_make_all_kinds_of_worlds():
 
 def test_compacted_topics_get_keys():
     for seed in range(100):
-        plan = make_plan(random.Random(seed))
+        plan = planned(seed)
         compacted = [
             topic.name for topic in plan.topics if "compact" in topic.configs.get("cleanup.policy", "")
         ]
         for habits in plan.producers:
             assert habits.keys or not any(name in compacted for name in habits.topics)
+
+
+def test_about_half_of_the_worlds_are_of_coordinators_and_the_others_know_nothing_of_them():
+    plans = [planned(seed) for seed in range(200)]
+    coordinated = [plan for plan in plans if "transaction.two.phase.commit.enable" in plan.properties]
+    assert 70 < len(coordinated) < 130
+    assert not any(plan.transactors or plan.members for plan in plans if plan not in coordinated)
+    assert {plan.durable for plan in coordinated} == {True, False}

@@ -35,6 +35,6 @@ def test_a_violation_is_an_outcome(monkeypatch):
         def came_up(self, host):
             raise Violation("nothing ever starts", "it did")
 
-    monkeypatch.setattr(playing, "all_invariants", lambda *args: [Grumpy()])
+    monkeypatch.setattr(playing, "all_invariants", lambda *args, **how: [Grumpy()])
     outcome = play(5)
     assert str(outcome.violation) == "nothing ever starts: it did"

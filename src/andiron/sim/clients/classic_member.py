@@ -56,6 +56,8 @@ class ClassicMember(Member):
 
     def was_refused(self, code: ErrorCode) -> Script:
         """Whatever is wrong, it owns nothing until it has joined again."""
+        if code is ErrorCode.REBALANCE_IN_PROGRESS:
+            self.commit_late(list(self.positions))
         gone = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID)
         member_id = "" if code in gone else self.member_id
         self.begin_anew()

@@ -76,11 +76,12 @@ class ConsumerMember(Member):
             yield from self.was_refused(code)
             return
         self.says_all = self.says_owned = False
-        self.epoch = response.member_epoch
         if response.assignment is not None:
             told = [index for one in response.assignment.topic_partitions for index in one.partitions]
+            self.commit_late([index for index in self.positions if index not in told])
             self.says_owned = sorted(told) != sorted(self.positions)
             self.own(told)
+        self.epoch = response.member_epoch
         self.settled = not self.says_owned
 
     def _request(self, topic: Topic) -> ConsumerGroupHeartbeatRequest:

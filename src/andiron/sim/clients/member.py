@@ -83,6 +83,7 @@ class Member(Patient):
                 self.world.note(self.name, "is refused", refused.code.name)
                 yield from self.was_refused(refused.code)
             except Dropped:
+                self.commit_late(list(self.positions))
                 self.begin_anew()
                 yield from self.drop_dead(2 * self.habits.session_ms)
             yield self.chance.randint(1, self.habits.pace_ms)
@@ -150,24 +151,36 @@ class Member(Patient):
 
     def commit(self, topic: Topic, version: int) -> Asking:
         """Read on, and say so."""
-        places = {index: position for index, position in self.positions.items() if position is not None}
+        places = self._places()
         if not places or self.world.now < self._commits_from:
             return
         read = {index: position + self.chance.randint(0, 4) for index, position in places.items()}
-        partitions = [
-            OffsetCommitRequestPartition(index, position, committed_metadata="")
-            for index, position in read.items()
-        ]
-        request = OffsetCommitRequest(
-            self.habits.group, self.epoch, self.member_id, self.habits.instance_id,
-            topics=[OffsetCommitRequestTopic(topic.name, topic.id, partitions)],
-        )  # fmt: skip
         self.positions |= read
         try:
+            request = self._commitment(topic, read)
             yield from self.insist(request, version, _committed_code, again=False, tries=1)
         except (Gone, Refused):
             self._commits_from = Millis(self.world.now + LATE_MS)
             raise
+
+    def commit_late(self, lost: list[int]) -> None:
+        """Say how far it has come in what it is about to lose, but too late, more often than not."""
+        places = {index: position for index, position in self._places().items() if index in lost}
+        if self.topic and places and self.world.now >= self._commits_from and self.chance.random() < 0.5:
+            self.haunt(self._commitment(self.topic, places), COMMITS_WITH_EPOCH)
+
+    def _places(self) -> dict[int, int]:
+        return {index: position for index, position in self.positions.items() if position is not None}
+
+    def _commitment(self, topic: Topic, places: dict[int, int]) -> OffsetCommitRequest:
+        partitions = [
+            OffsetCommitRequestPartition(index, position, committed_metadata="")
+            for index, position in places.items()
+        ]
+        return OffsetCommitRequest(
+            self.habits.group, self.epoch, self.member_id, self.habits.instance_id,
+            topics=[OffsetCommitRequestTopic(topic.name, topic.id, partitions)],
+        )  # fmt: skip
 
 
 def _first_of(codes: list[int]) -> int:

@@ -16,8 +16,11 @@ from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.shard import GroupShard
 from andiron.sim.host import Host
+from andiron.sim.invariants.atomicity import committed_offset
 from andiron.sim.invariants.excuse import Excuse
+from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
+from andiron.wire.apis import ApiKey
 
 FORWARD = "committed offsets do not go back"
 EMPTY = "a group without anybody in it is empty"
@@ -46,6 +49,17 @@ class OffsetsGoForward(Watcher):
             if self._seen.get(partition.name.partition) != now and partition.failure is None:
                 self._seen[partition.name.partition] = now
                 self._look(partition.name.partition, shard.machine, is_committed=now[0] == now[1])
+
+    def said(self, host: Host, exchange: Exchange) -> None:
+        if exchange.key != ApiKey.OFFSET_COMMIT or self._excuse.is_given:
+            return
+        group = exchange.body.group_id
+        for asked, answered in zip(exchange.body.topics, exchange.response.topics, strict=True):
+            for wanted, answer in zip(asked.partitions, answered.partitions, strict=True):
+                found = committed_offset(host, group, asked.name, wanted.partition_index)
+                if answer.error_code == 0 and (found is None or found < wanted.committed_offset):
+                    what = f"{group}: {wanted.committed_offset} is acknowledged, and {found} is there"
+                    raise Violation(FORWARD, what)
 
     def _look(self, index: int, machine: GroupShard, *, is_committed: bool) -> None:
         found = _committed(machine)
