@@ -17,14 +17,14 @@ test: $(VENV)/.dev  ## install what the tests need and run them all
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 check: $(VENV)/.dev  ## format, lint, types, tidy
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_tidy.py
 
 format: $(VENV)/.dev  ## put the code into its format
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix-only src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix-only src tests benchmarks examples
 
 sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 	$(BIN)/python -m andiron.sim --seeds 500
