@@ -29,17 +29,18 @@ from peers.process import Server, free_port
 # What needs a service that this node does not have yet, by a piece of the test's name.
 NOT_YET = {
     "acls": "access control",
-    "group": "consumer groups",
-    "heartbeat": "consumer groups",
-    "offset_commit_resume": "consumer groups",
-    "max_bytes_one_msg": "consumer groups",
-    "transactional": "transactions",
     "elect_leaders": "leader election by hand",
     "reassignments": "reassignment of partitions",
     "alter_replica_log_dirs": "moving replicas between folders",
     "metadata_quorum": "DescribeQuorum",
     "sasl": "SASL",
     "ssl": "TLS",
+}
+# As its own brokers are set: short sessions, and several partitions where a topic is made by itself.
+SETTINGS = {
+    "group.min.session.timeout.ms": "500",
+    "group.initial.rebalance.delay.ms": "0",
+    "num.partitions": "4",
 }
 # The distribution leaves out the module that starts processes; with a broker that is there, none is started.
 SERVICE = """
@@ -73,9 +74,10 @@ def main(wanted: str = "") -> int:
 def server_of_id_0(folder: Path) -> Server:
     """The suite assigns replicas to broker 0, and expects its advertised listeners to be set."""
     if os.environ.get("ANDIRON_TEST_PEER") == "kafka":
-        return Kafka(folder, node_id=0)
+        return Kafka(folder, settings=SETTINGS, node_id=0)
     port = free_port()
-    return Node(folder, port, {"node.id": "0", "advertised.listeners": f"PLAINTEXT://localhost:{port}"})
+    own = {"node.id": "0", "advertised.listeners": f"PLAINTEXT://localhost:{port}"}
+    return Node(folder, port, own | SETTINGS)
 
 
 def unpacked() -> Path:

@@ -2,7 +2,8 @@
 
 A decision is made in the step that hears the request, or later. Where the log ended after that step is where it must
 be committed up to when the answer leaves, also if nothing was written for it: what it has seen may otherwise be
-taken back. Errors promise nothing.
+taken back. Errors promise nothing, and nor does the answer to a classic member's heartbeat, who is put off with a
+kind word while the coordinator loads.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COMMITTED = "coordinators say what is committed"
 _GROUPS: dict[int, Callable[[Any], str]] = {
     key: lambda body: str(body.group_id)
     for key in (
-        ApiKey.OFFSET_COMMIT, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT, ApiKey.LEAVE_GROUP,
+        ApiKey.OFFSET_COMMIT, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.LEAVE_GROUP,
         ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.TXN_OFFSET_COMMIT,
     )
 } | {ApiKey.OFFSET_FETCH: lambda body: str(body.groups[0].group_id)}  # fmt: skip
@@ -93,7 +94,7 @@ def _failed(response: Any) -> bool:
         return True
     for field in ("topics", "groups", "results_by_topic_v3_and_below"):
         for topic in getattr(response, field, ()):
-            parts = getattr(topic, "partitions", None) or getattr(topic, "results_by_partition", ())
+            parts = getattr(topic, "partitions", ()) or getattr(topic, "results_by_partition", ())
             codes = [
                 getattr(one, "error_code", None) or getattr(one, "partition_error_code", 0) for one in parts
             ]

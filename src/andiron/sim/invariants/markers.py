@@ -84,7 +84,7 @@ class MarkersFollowDecisions(Watcher):
             record = decode_record(mirror.records[offset].key, mirror.records[offset].value)
             if record is None or record.value is None:
                 continue
-            transaction = transaction_of(*record)
+            transaction = transaction_of(record.transactional_id, record.value)
             if transaction.producer == producer and transaction.state.is_prepared:
                 return transaction
         return None
