@@ -31,6 +31,7 @@ WITHOUT_EFFECT = {
     "coordinators run in the loop, write each change at once and load in small pieces": (
         "group.coordinator.",
         "group.consumer.assignment.interval.ms",
+        "group.consumer.assignor.offload.enable",
         "group.consumer.min.assignment.interval.ms",
         "group.consumer.max.assignment.interval.ms",
         "offsets.load.buffer.size",
