@@ -89,7 +89,7 @@ class Mirror:
     def cut(self, end: int) -> None:
         """Everything from `end` on never was."""
         self.end, self.kept = end, min(self.kept, end)
-        self.batches = [stored for stored in self.batches if stored.base < end]
+        self.batches = [stored for stored in self.batches if stored.end <= end]
         decided, self.verdicts = self.verdicts, Verdicts(self.batches)
         for base in self.verdicts.undecided():
             if decided.of(base) is not Verdict.OPEN:

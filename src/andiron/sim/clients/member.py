@@ -168,6 +168,7 @@ class Member(Patient):
         places = {index: position for index, position in self._places().items() if index in lost}
         if self.topic and places and self.world.now >= self._commits_from and self.chance.random() < 0.5:
             self.haunt(self._commitment(self.topic, places), COMMITS_WITH_EPOCH)
+            self._commits_from = Millis(self.world.now + LATE_MS)  # it may come to own them again
 
     def _places(self) -> dict[int, int]:
         return {index: position for index, position in self.positions.items() if position is not None}
