@@ -14,6 +14,7 @@ from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.consumer.member import Member
 from andiron.groups.offsets import commits
+from andiron.groups.offsets.records import OffsetCommitKey
 from andiron.groups.offsets.table import Offsets
 from andiron.groups.shard import GroupShard
 from andiron.log.producers import Producers
@@ -24,23 +25,6 @@ from andiron.transactions.shard import TransactionShard
 from simulation.bugs import BUGS, bug, planted
 
 __all__ = ["BUGS", "planted"]
-
-# ── both ─────────────────────────────────────────────────────────────────────────────
-
-
-@bug
-def the_last_of_several_records_is_not_written():
-    write = Shard._write
-
-    def sloppy(self, decision, now):
-        *others, last = decision.records
-        if not others or self.partition.name.topic not in INTERNAL:
-            return write(self, decision, now)
-        write(self, replace(decision, records=others), now)
-        return self.machine.replay(last, self.partition.log.end - 1)
-
-    return patch.object(Shard, "_write", sloppy)
-
 
 # ── transactions ─────────────────────────────────────────────────────────────────────
 
@@ -207,3 +191,17 @@ def what_a_member_gave_up_is_not_written_down():
         return written
 
     return patch.object(Member, "value", forgetful)
+
+
+@bug
+def the_last_of_several_records_of_a_group_is_not_written():
+    write = Shard._write
+
+    def sloppy(self, decision, now):
+        *others, last = decision.records
+        if not others or not isinstance(self.machine, GroupShard) or isinstance(last.key, OffsetCommitKey):
+            return write(self, decision, now)
+        write(self, replace(decision, records=others), now)
+        return self.machine.replay(last, self.partition.log.end - 1)
+
+    return patch.object(Shard, "_write", sloppy)

@@ -316,6 +316,8 @@ class Host:
             self._go_down(End.STOPPED if node.ready else End.KILLED)
         except Killed:
             self._go_down(self._end)
+        except Violation:
+            raise
         except Exception as error:
             if not self._is_excused(error):
                 raise Violation("a stop succeeds", repr(error)) from error

@@ -36,6 +36,7 @@ SETTINGS = {
     "transaction.state.log.replication.factor": "1",
     "transaction.state.log.min.isr": "1",
     "transaction.state.log.num.partitions": "2",
+    "transaction.two.phase.commit.enable": "true",
     "log.flush.offset.checkpoint.interval.ms": str(CHECKPOINT_MS),
     "log.flush.start.offset.checkpoint.interval.ms": str(CHECKPOINT_MS),
     "log.cleaner.backoff.ms": "300",

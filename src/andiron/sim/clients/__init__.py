@@ -5,4 +5,10 @@ producer.py    sends batches, plain or idempotent, until each is acknowledged
 consumer.py    reads on and on, with fetch sessions or without
 admin.py       makes, changes and deletes topics
 inquirer.py    asks for offsets by time and by epoch
+
+and of coordinators:
+
+patient.py     one who insists, is haunted by its own requests, and drops dead
+transactor.py  writes in transactions, classic, of version 2, and in two phases
+member.py      owns partitions of a group and commits offsets; classic_member.py, consumer_member.py: by which protocol
 """
