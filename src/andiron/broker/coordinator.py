@@ -133,20 +133,33 @@ class Coordinator(Generic[M]):
         try:
             position = shard.load(self._plan.read, position, LOAD_BYTES)
         except ProtocolError as error:
-            log.error("%s cannot be loaded: %s", shard.partition.name, error.detail)
-            return self._drop(index)
+            log.error("%s cannot be loaded yet: %s", shard.partition.name, error.detail)
+            self._begin_again(index, shard, now)
+            return
         if position < shard.partition.log.end:
             self._loading[index] = shard, position
             self._timers.set(index, now)
-            return None
+            return
         del self._loading[index]
         self._serve(index, shard, now)
+
+    def _begin_again(self, index: int, shard: Shard[M], now: Millis) -> None:
+        """The disk would not be read: try it later and from the start, with a machine that knows nothing yet."""
+        self._drop(index)
+        self.follow(shard.partition, now)
+        if index in self._loading:
+            self._timers.set(index, Millis(now + RETRY_MS))
 
     def _serve(self, index: int, shard: Shard[M], now: Millis) -> None:
         self._shards[index] = shard
         self._see_to(index, Loaded(), now)
 
     # ── requests ─────────────────────────────────────────────────────────────────────
+
+    def serving(self, partition: Partition) -> Shard[M] | None:
+        """The shard of a partition, if it is loaded."""
+        shard = self._shards.get(partition.name.partition)
+        return shard if shard is not None and shard.partition is partition else None
 
     def shard(self, index: int) -> Shard[M]:
         """The shard of a partition, or the error that says why it cannot be asked."""

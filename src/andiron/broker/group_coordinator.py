@@ -11,7 +11,6 @@ Read next: coordinator.py, groups/shard.py.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from andiron.broker.coordinator import Coordinator, Plan, partition_of
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
-from andiron.broker.shards import Wrote, readable
+from andiron.broker.shards import Wrote, readable, understood
 from andiron.broker.waiting import Wait
 from andiron.controller.image import GROUP, TopicImage
 from andiron.groups.records import NO_PRODUCER, Replayed, TransactionEnded, decode_record, encode_record
@@ -27,15 +26,12 @@ from andiron.groups.settings import GroupSettings
 from andiron.groups.shard import GroupShard, TopicsDeleted
 from andiron.groups.topics import Topic
 from andiron.model.chance import Chance
-from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.model.machine import Asked
 from andiron.records.batch import Batch
 from andiron.records.control import end_marker_of
 
 TOPIC = "__consumer_offsets"
-
-log = logging.getLogger(__name__)
 
 
 class GroupCoordinator:
@@ -77,9 +73,9 @@ class GroupCoordinator:
 
     def transaction_ended(self, partition: Partition, offset: Offset, ended: TransactionEnded) -> None:
         """The marker of a transaction has been written to a partition of the offsets topic."""
-        for shard in self.shards:
-            if shard.partition is partition:
-                shard.machine.replay(ended, offset)
+        shard = self.shards.serving(partition)
+        if shard is not None:
+            shard.machine.replay(ended, offset)
 
     def _machine(self, partition: Partition) -> GroupShard:
         chance = Chance(int.from_bytes(self._chance.token(16), "big"))
@@ -118,16 +114,12 @@ def _topic(image: TopicImage | None) -> Topic | None:
 def _records(batch: Batch) -> Iterator[tuple[int, Replayed]]:
     """What a batch of the offsets topic says. What cannot be understood is reported and passed over."""
     if batch.is_control:
-        marker = end_marker_of(batch)
+        marker = understood(TOPIC, batch.base_offset, end_marker_of, batch)
         if marker is not None:
             yield batch.base_offset, TransactionEnded(batch.producer_id, marker.committed)
         return
     producer_id = batch.producer_id if batch.is_transactional else NO_PRODUCER
     for record in readable(batch, TOPIC):
-        try:
-            decoded = decode_record(record.key, record.value, producer_id)
-        except ProtocolError as error:
-            log.warning("%s, offset %d: passed over: %s", TOPIC, record.offset, error.detail)
-            continue
+        decoded = understood(TOPIC, record.offset, decode_record, record.key, record.value, producer_id)
         if decoded is not None:
             yield record.offset, decoded

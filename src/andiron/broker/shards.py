@@ -39,6 +39,7 @@ READ_BYTES = 1 << 20
 log = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=DecidingMachine[Any])
+T = TypeVar("T")
 
 Encode = Callable[[Any], tuple[bytes | None, bytes | None]]  # a record to its key and value
 Read = Callable[[Batch], Iterable[tuple[int, Any]]]  # a batch to its records, each with its offset
@@ -157,6 +158,15 @@ def batches_between(partition: Partition, start: Offset, end: Offset) -> Iterato
 def data_records(batch: Batch) -> Iterable[Record]:
     """The records of a batch; none of a control batch."""
     return () if batch.is_control else records_of(batch)
+
+
+def understood(where: str, offset: int, decode: Callable[..., T | None], *given: Any) -> T | None:
+    """What `decode` makes of what stands at an offset; None, and a report, if it cannot be understood."""
+    try:
+        return decode(*given)
+    except ProtocolError as error:
+        log.warning("%s, offset %d: passed over: %s", where, offset, error.detail)
+        return None
 
 
 def readable(batch: Batch, where: str) -> Iterator[Record]:

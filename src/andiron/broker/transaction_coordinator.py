@@ -22,7 +22,7 @@ from andiron.broker.coordinator import Coordinator, Plan, partition_of
 from andiron.broker.marker_writer import Outcome
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Marker, Partition
-from andiron.broker.shards import Shard, Wrote, readable
+from andiron.broker.shards import Shard, Wrote, readable, understood
 from andiron.broker.timetable import Timetable
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -164,10 +164,6 @@ class TransactionCoordinator:
 def _records(batch: Batch) -> Iterator[tuple[int, TransactionRecord]]:
     """What a batch of the topic says. What cannot be understood is reported and passed over."""
     for record in () if batch.is_control else readable(batch, TOPIC):
-        try:
-            decoded = decode_record(record.key, record.value)
-        except ProtocolError as error:
-            log.warning("%s, offset %d: passed over: %s", TOPIC, record.offset, error.detail)
-            continue
+        decoded = understood(TOPIC, record.offset, decode_record, record.key, record.value)
         if decoded is not None:
             yield record.offset, decoded

@@ -206,11 +206,12 @@ def test_a_log_that_cannot_be_read_is_not_served_and_the_others_are(world, caplo
 
     broken.log = SimpleNamespace(start=0, end=1, read=read)
     with caplog.at_level(logging.ERROR):
-        world.serve(broken)
-        world.serve(sound)
+        for partition in (broken, sound):
+            world.coordinator.follow(partition, 0)
+            world.coordinator.tick(0)
 
-    assert "notes-0 cannot be loaded: the disk is on fire" in caplog.text
-    assert world.refused("a") is ErrorCode.NOT_COORDINATOR
+    assert "notes-0 cannot be loaded yet: the disk is on fire" in caplog.text
+    assert world.refused("a") is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     assert world.ask("a", index=1) == 1
 
 
@@ -262,3 +263,34 @@ def test_what_is_decided_is_told_to_whoever_wants_to_know(world):
 )
 def test_names_have_the_partitions_that_they_have_in_kafka(key, partition):
     assert partition_of(key, 50) == partition
+
+
+def test_a_log_that_would_not_be_read_is_loaded_later_from_its_start(world, monkeypatch):
+    partition = world.partition()
+    partition.append_own(build([Record(0, 0, None, b"before")]), 0)
+    world.coordinator.follow(partition, 0)
+    read = partition.log.read
+    monkeypatch.setattr(PartitionLog, "read", lambda *_, **__: _refuse())
+
+    world.coordinator.tick(0)
+    assert world.refused("a") is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert world.coordinator.next_deadline() == RETRY_MS
+    monkeypatch.setattr(PartitionLog, "read", lambda _, *given, **named: read(*given, **named))
+    world.coordinator.tick(RETRY_MS)
+
+    assert world.ask("a") == 1
+    assert world.machine().lines == ["before", "a"]
+
+
+def _refuse():
+    raise ErrorCode.KAFKA_STORAGE_ERROR.error("the disk is away")
+
+
+def test_only_a_loaded_shard_of_this_very_partition_serves_it(world):
+    partition = world.partition()
+    assert world.coordinator.serving(partition) is None
+
+    world.serve(partition)
+
+    assert world.coordinator.serving(partition) is world.coordinator.shard(0)
+    assert world.coordinator.serving(world.partition(epoch=1)) is None
