@@ -32,8 +32,11 @@ NEW = [Kind("confluent", UNIFORM, "consumer"), Kind("java", UNIFORM, "consumer")
 
 
 def changes(member: Member) -> int:
-    """How often its assignment changed, or could have."""
-    return len(member.of("assigned", "revoked", "lost"))
+    """How often partitions came or went.
+
+    A cooperative group may be settled and still owe a member the round that gives it nothing new.
+    """
+    return sum(bool(event["partitions"]) for event in member.of("assigned", "revoked", "lost"))
 
 
 RESTARTS = [(kind, "left") for kind in (*CLASSIC, *NEW)] + [(kind, "killed") for kind in CLASSIC]
