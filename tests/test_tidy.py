@@ -16,7 +16,7 @@ UNIT = ROOT / "tests" / "unit"
 # Lowest first. A package imports from its own row's packages (where MAY says so) and from lower rows.
 LAYERS = [
     {"model"},
-    {"wire", "records"},
+    {"wire", "records", "columns"},
     {"log", "replication", "quorum", "controller", "groups", "transactions"},
     {"broker"},
     {"edge", "sim", "client"},

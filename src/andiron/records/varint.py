@@ -25,7 +25,7 @@ SMALL: tuple[int | None, ...] = tuple((z >> 1) ^ -(z & 1) if z < 0x80 else None 
 _ONE_BYTE = tuple(bytes((z,)) for z in range(128))
 
 
-def read_varint(data: bytes | memoryview, pos: int) -> tuple[int, int]:
+def read_varint(data: bytes | bytearray | memoryview, pos: int) -> tuple[int, int]:
     """The integer that starts at `pos`, and the position after it."""
     try:
         z = byte = data[pos]
