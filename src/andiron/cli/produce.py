@@ -17,7 +17,8 @@ from andiron.cli.lines import LineError, read_lines
 from andiron.cli.options import as_pairs, bootstrap_option
 from andiron.cli.output import human_bytes, plural, remark
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.producer import Delivered, Producer
+from andiron.client.blocking.producer import Producer
+from andiron.client.blocking.sender import Delivered
 from andiron.client.settings import ProducerSettings
 from andiron.model.ids import TopicPartition
 from andiron.records.compression import NAMES

@@ -13,7 +13,7 @@ from andiron.cli.failures import Failure
 from andiron.cli.json_records import Given
 from andiron.cli.lines import LineError
 from andiron.cli.produce import plain_reader, produce, summary
-from andiron.client.blocking.producer import Delivered
+from andiron.client.blocking.sender import Delivered
 from andiron.model.ids import TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.record import records_of

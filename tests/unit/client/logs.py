@@ -1,7 +1,7 @@
 """Partitions that a scripted broker writes to and reads from, with what a test wants to go wrong.
 
-There is one producer, so a partition's sequences are its offsets: what comes too early is refused, what comes
-twice is not written again.
+There is one producer at a time, and each of its epochs has sequences of its own: what comes too early is
+refused, what comes twice is not written again.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Logs:
     def __init__(self, broker: ScriptedBroker) -> None:
         self.batches: dict[int, list[bytes]] = defaultdict(list)
         self.ends: dict[int, int] = defaultdict(int)
+        self.sequences: dict[tuple[int, int], int] = defaultdict(int)  # by partition and epoch: the next one
+        self.batches_an_answer: int | None = None
         self.produce_errors: list[int] = []
         self.fetch_errors: list[int] = []
         broker.on(ApiKey.INIT_PRODUCER_ID, lambda request: InitProducerIdResponse(producer_id=PRODUCER_ID))
@@ -82,9 +84,14 @@ class Logs:
         if self.produce_errors and (code := self.produce_errors.pop(0)):
             return PartitionProduceResponse(partition, code, -1)
         base, batch = self.ends[partition], Batch(data)
-        if batch.producer_id >= 0 and batch.base_sequence != base:
-            written = batch.last_sequence < base
-            return PartitionProduceResponse(partition, 0 if written else OUT_OF_ORDER, batch.base_sequence)
+        if batch.producer_id >= 0:
+            expected = self.sequences[partition, batch.producer_epoch]
+            if batch.base_sequence != expected:
+                written = batch.last_sequence < expected
+                return PartitionProduceResponse(
+                    partition, 0 if written else OUT_OF_ORDER, batch.base_sequence
+                )
+            self.sequences[partition, batch.producer_epoch] += batch.count
         stored = bytearray(data)
         stamp(stored, 0, base, 0)
         self.batches[partition].append(bytes(stored))
@@ -95,4 +102,5 @@ class Logs:
         if self.fetch_errors and (code := self.fetch_errors.pop(0)):
             return PartitionData(partition, code, -1)
         found = [data for data in self.batches[partition] if Batch(data).last_offset >= offset]
-        return PartitionData(partition, 0, self.ends[partition], records=b"".join(found))
+        records = b"".join(found[: self.batches_an_answer])
+        return PartitionData(partition, 0, self.ends[partition], self.ends[partition], records=records)

@@ -6,10 +6,12 @@
         producer.send("orders", b"a cup of tea", key=b"customer-42")
     for record in PartitionReader(client, TopicPartition("orders", 2), start=0, end=1):
         print(record.offset, record.value)
+    for rows in ColumnReader(client, TopicPartition("orders", 2), start=0, end=1):
+        print(rows.to_pandas())
     print(GroupAdmin(client).groups(), TransactionAdmin(client).transactions())
 
 One thread to a client. The names are imported when first asked for, so that whoever only reads does not
-load what writers need.
+load what writers need, and that who has no use for columns needs no pyarrow.
 """
 
 from __future__ import annotations
@@ -20,21 +22,40 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from andiron.client.blocking.admin import Admin
     from andiron.client.blocking.client import Client
+    from andiron.client.blocking.column_producer import ColumnProducer
+    from andiron.client.blocking.column_reader import ColumnReader
     from andiron.client.blocking.group_admin import GroupAdmin
     from andiron.client.blocking.producer import Producer
     from andiron.client.blocking.reader import PartitionReader, Reader
+    from andiron.client.blocking.transaction import Transaction, end_transaction
     from andiron.client.blocking.transaction_admin import TransactionAdmin
 
-__all__ = ["Admin", "Client", "GroupAdmin", "PartitionReader", "Producer", "Reader", "TransactionAdmin"]
+__all__ = [
+    "Admin",
+    "Client",
+    "ColumnProducer",
+    "ColumnReader",
+    "GroupAdmin",
+    "PartitionReader",
+    "Producer",
+    "Reader",
+    "Transaction",
+    "TransactionAdmin",
+    "end_transaction",
+]
 
 _MODULES = {
     "Admin": "admin",
     "Client": "client",
+    "ColumnProducer": "column_producer",
+    "ColumnReader": "column_reader",
     "GroupAdmin": "group_admin",
     "PartitionReader": "reader",
     "Producer": "producer",
     "Reader": "reader",
+    "Transaction": "transaction",
     "TransactionAdmin": "transaction_admin",
+    "end_transaction": "transaction",
 }
 
 

@@ -25,6 +25,7 @@ from andiron.client.core.descriptions import (
     ResourceType,
     configs_of,
 )
+from andiron.client.core.isolation import READ_COMMITTED, READ_UNCOMMITTED
 from andiron.client.core.metadata import Broker, Topic
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
@@ -186,8 +187,15 @@ class Admin:
 
     # ── logs ─────────────────────────────────────────────────────────────────────────
 
-    def list_offsets(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, OffsetAt]:
-        """The first offset at or after a time (ms), or at EARLIEST, LATEST or MAX_TIMESTAMP."""
+    def list_offsets(
+        self, times: Mapping[TopicPartition, int], *, committed: bool = False
+    ) -> dict[TopicPartition, OffsetAt]:
+        """The first offset at or after a time (ms), or at EARLIEST, LATEST or MAX_TIMESTAMP.
+
+        For readers of `committed` records the log ends before the first transaction that is open.
+        """
+
+        isolation = READ_COMMITTED if committed else READ_UNCOMMITTED
 
         def ask(leader: Connection, asked: list[TopicPartition]) -> Answers[OffsetAt]:
             rows = [
@@ -196,7 +204,7 @@ class Admin:
                 )
                 for name, group in by_topic(asked)
             ]
-            request = ListOffsetsRequest(-1, topics=rows, timeout_ms=self._timeout_ms)
+            request = ListOffsetsRequest(-1, isolation, rows, self._timeout_ms)
             answers: Answers[OffsetAt] = {}
             for topic in leader.call(request, ListOffsetsResponse).topics:
                 for each in topic.partitions:

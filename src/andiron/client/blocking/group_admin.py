@@ -25,6 +25,7 @@ from andiron.client.core.lag import Lag, first_unread, lag_of
 from andiron.client.core.offset_reset import Bounds, Move, Target, plan
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
+from andiron.wire.apis import ApiKey
 from andiron.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -51,6 +52,7 @@ from andiron.wire.messages.offset_fetch import (
     OffsetFetchResponse,
 )
 
+STABLE_SINCE = 7  # version of OffsetFetch
 VERSION_BEFORE_IDS = 9  # of OffsetCommit and OffsetFetch: later ones name topics by id, also deleted ones
 NOTHING_COMMITTED = -1
 REASON = "removed by an administrator"
@@ -111,8 +113,11 @@ class GroupAdmin:
 
     # ── how far a group has read ─────────────────────────────────────────────────────
 
-    def committed(self, group: str) -> dict[TopicPartition, CommittedOffset]:
-        """What the group has committed, by partition; nothing for a group that is not there."""
+    def committed(self, group: str, *, stable: bool = False) -> dict[TopicPartition, CommittedOffset]:
+        """What the group has committed, by partition; nothing for a group that is not there.
+
+        Asked for what is `stable`, it waits for transactions that are about to commit something else.
+        """
 
         def check(answer: OffsetFetchResponse) -> None:
             told = answer.groups[0] if answer.groups else answer
@@ -122,8 +127,10 @@ class GroupAdmin:
                     partition = TopicPartition(topic.name, each.partition_index)
                     check_error(each.error_code, None, f"group {group!r}, {partition}")
 
+        if stable:
+            self._client.retry(lambda: self._require_stable(group))
         asked = OffsetFetchRequestGroup(group, topics=None)
-        request = OffsetFetchRequest(group, None, [asked])
+        request = OffsetFetchRequest(group, None, [asked], stable)
         answer = self._coordinators.call(group, request, OffsetFetchResponse, check, VERSION_BEFORE_IDS)
         topics = answer.groups[0].topics if answer.groups else answer.topics
         return {
@@ -134,6 +141,10 @@ class GroupAdmin:
             for each in topic.partitions
             if each.committed_offset != NOTHING_COMMITTED
         }
+
+    def _require_stable(self, group: str) -> None:
+        coordinator = self._coordinators.connection(group)
+        coordinator.versions.require(ApiKey.OFFSET_FETCH, STABLE_SINCE, "waiting for stable offsets")
 
     def lag(self, group: str, now_ms: int, also: Iterable[TopicPartition] = ()) -> dict[TopicPartition, Lag]:
         """How far the group is behind, in the partitions that it has committed and `also` in others.
@@ -170,8 +181,11 @@ class GroupAdmin:
         bounds = {each: Bounds(starts[each], ends[each], times.get(each, -1)) for each in partitions}
         return plan(target, partitions, self.committed(group), bounds)
 
-    def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Set the committed offsets of a group that has no members; one that is not there is made."""
+    def commit(self, group: str, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
+        """Set the committed offsets of a group that has no members; one that is not there is made.
+
+        The metadata is the committer's own, and is kept with each of the offsets.
+        """
 
         def check(answer: OffsetCommitResponse) -> None:
             for topic in answer.topics:
@@ -185,7 +199,7 @@ class GroupAdmin:
             OffsetCommitRequestTopic(
                 name,
                 partitions=[
-                    OffsetCommitRequestPartition(each.partition, offsets[each], committed_metadata="")
+                    OffsetCommitRequestPartition(each.partition, offsets[each], committed_metadata=metadata)
                     for each in partitions
                 ],
             )

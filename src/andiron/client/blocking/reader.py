@@ -5,7 +5,8 @@
 
 Each broker gets one fetch for all that it leads, and all brokers are asked before the first is waited
 for. Where there is an end, reading stops there; where there is none, `poll` waits for what is written
-next.
+next. With `committed`, records of transactions are seen once those are committed, and no record behind
+one that is still open.
 
 A leader that has moved is found again. An offset that is no longer there is an error: to start elsewhere
 is for the caller to decide.
@@ -35,11 +36,18 @@ class Reader:
     """Reads the partitions of `positions` until each has reached its end."""
 
     def __init__(
-        self, client: Client, positions: Iterable[Position], settings: ReaderSettings | None = None
+        self,
+        client: Client,
+        positions: Iterable[Position],
+        settings: ReaderSettings | None = None,
+        *,
+        committed: bool = False,
     ) -> None:
         self.positions = {position.partition: position for position in positions}
         self.settings = settings or ReaderSettings()
+        self.committed = committed
         self._client = client
+        self._asked: list[Connection] = []  # whose answers to the next round are on the way
         self._connections = Connections(client.settings)
         self._failing_since: int | None = None
         self._backoff = client.backoff()
@@ -52,6 +60,7 @@ class Reader:
 
     def close(self) -> None:
         """Hang up."""
+        self._asked = []
         self._connections.close()
 
     @property
@@ -78,9 +87,11 @@ class Reader:
         came: list[Fetched] = []
         problems: list[ProtocolError] = []
         try:
-            for connection in self._ask(wait_ms):
+            self._asked = self._asked or self._ask(wait_ms)
+            for connection in self._asked:
                 response = connection.receive(FetchResponse, wait_ms)
-                for each in fetched(response, self.positions, self._client.metadata.topics):
+                topics = self._client.metadata.topics
+                for each in fetched(response, self.positions, topics, self.committed):
                     if isinstance(each, Fetched):
                         came.append(each)
                     else:
@@ -88,8 +99,20 @@ class Reader:
         except ProtocolError as error:
             self._connections.close()  # answers still on the way would be taken for those of the next round
             problems.append(error)
+        self._asked = []
         self._bear(problems)
         return came
+
+    def fetch_ahead(self) -> None:
+        """Send the next round's fetches now, from where positions stand; the next `fetch` awaits the answers.
+
+        What goes wrong here goes wrong again there.
+        """
+        assert not self._asked, "one round at a time"
+        try:
+            self._asked = self._ask(self.settings.fetch_max_wait_ms)
+        except ProtocolError:
+            self._connections.close()  # some may have been asked
 
     def _ask(self, wait_ms: int) -> list[Connection]:
         """Send a fetch to each leader; return whom to hear from."""
@@ -100,7 +123,9 @@ class Reader:
                 groups.setdefault(self._client.metadata.leader(partition), []).append(position)
         asked = []
         for node_id, positions in groups.items():
-            request, at_most = fetch_request(positions, self._client.metadata, self.settings, wait_ms)
+            request, at_most = fetch_request(
+                positions, self._client.metadata, self.settings, wait_ms, self.committed
+            )
             connection = self._connections.to(self._client.address(node_id))
             connection.send(request, at_most)
             asked.append(connection)
@@ -111,7 +136,10 @@ class Reader:
         for batch in came.batches:
             if self.settings.check_crcs:
                 check_intact(batch, position.partition)
-            yield from position.records(batch)
+            if came.isolation.shows(batch):
+                yield from position.records(batch)
+            else:
+                position.pass_over(batch)
             if position.is_done:
                 return
 
@@ -142,9 +170,11 @@ class PartitionReader:
         start: int,
         end: int | None = None,
         settings: ReaderSettings | None = None,
+        *,
+        committed: bool = False,
     ) -> None:
         self.position = Position(partition, start, end)
-        self._reader = Reader(client, [self.position], settings)
+        self._reader = Reader(client, [self.position], settings, committed=committed)
 
     def __iter__(self) -> Iterator[Record]:
         """Every record; waits for the next one where there is no end."""
@@ -170,6 +200,6 @@ class PartitionReader:
             if position.is_done:
                 return
             check_intact(batch, position.partition)
-            position.offset = max(position.offset, batch.next_offset)
-            if not batch.is_control:
+            position.pass_over(batch)
+            if came.isolation.shows(batch):
                 yield batch

@@ -3,12 +3,13 @@
     start ······ position ─────── fetch ───────▶ ······ end (or no end: the log goes on)
 
 A fetch names an offset and gets whole batches, of which the first may begin before it: records below the
-position are passed over, and so are control batches, which clients never see. The position moves by
-batches and not by records, since compaction leaves gaps, and batches of which nothing is left but the
+position are passed over, and so are batches that a reader does not see (isolation.py). The position moves
+by batches and not by records, since compaction leaves gaps, and batches of which nothing is left but the
 header.
 
-A partition is done when its position has reached its end, or when a broker whose watermark is beyond the
-end has nothing more to give: what was there has been compacted away.
+A partition is done when its position has reached its end, or when a broker that can give what lies before
+the end has nothing more to give: what was there has been compacted away. It can give what is below the
+watermark or, to a reader of committed records, below the first transaction that is open.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from andiron.client.core.isolation import READ_COMMITTED, READ_UNCOMMITTED, Isolation
 from andiron.client.core.metadata import ClusterMetadata, Topic
 from andiron.client.settings import ReaderSettings
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -31,13 +33,13 @@ NO_SESSION = -1  # a session epoch: every fetch stands by itself
 class Position:
     """A reader's place in one partition."""
 
-    __slots__ = ("end", "high_watermark", "offset", "partition")
+    __slots__ = ("end", "limit", "offset", "partition")
 
     def __init__(self, partition: TopicPartition, offset: int, end: int | None = None) -> None:
         self.partition = partition
         self.offset = offset
         self.end = end
-        self.high_watermark = -1  # as the last answer told it
+        self.limit = -1  # where what can be read ended when the last answer was given
 
     @property
     def is_done(self) -> bool:
@@ -45,19 +47,22 @@ class Position:
 
     def records(self, batch: Batch) -> Iterator[Record]:
         """The records of a fetched batch that are to be read, moving the position as they are taken."""
-        if not batch.is_control:
-            start, end = self.offset, self.end
-            for record in records_of(batch):
-                if end is not None and record.offset >= end:
-                    break
-                if record.offset >= start:
-                    self.offset = record.offset + 1
-                    yield record
+        start, end = self.offset, self.end
+        for record in records_of(batch):
+            if end is not None and record.offset >= end:
+                break
+            if record.offset >= start:
+                self.offset = record.offset + 1
+                yield record
+        self.pass_over(batch)
+
+    def pass_over(self, batch: Batch) -> None:
+        """Move behind a batch."""
         self.offset = max(self.offset, batch.next_offset)
 
     def nothing_left(self) -> None:
-        """An answer came without a batch: with an end below the watermark, there is nothing before it."""
-        if self.end is not None and self.high_watermark >= self.end:
+        """An answer came without a batch: with an end below the limit, there is nothing before it."""
+        if self.end is not None and self.limit >= self.end:
             self.offset = self.end
 
 
@@ -66,16 +71,22 @@ class Fetched(NamedTuple):
 
     position: Position
     batches: list[Batch]
+    isolation: Isolation
 
 
 def fetch_request(
-    positions: Iterable[Position], metadata: ClusterMetadata, settings: ReaderSettings, max_wait_ms: int
+    positions: Iterable[Position],
+    metadata: ClusterMetadata,
+    settings: ReaderSettings,
+    max_wait_ms: int,
+    committed: bool = False,
 ) -> tuple[FetchRequest, int | None]:
     """The request to a broker for what it leads, and the version it must not exceed, if any."""
     request = FetchRequest(
         max_wait_ms=max_wait_ms,
         min_bytes=settings.fetch_min_bytes,
         max_bytes=settings.fetch_max_bytes,
+        isolation_level=READ_COMMITTED if committed else READ_UNCOMMITTED,
         session_epoch=NO_SESSION,
     )
     by_topic: dict[str, FetchTopic] = {}
@@ -99,7 +110,10 @@ def fetch_request(
 
 
 def fetched(
-    response: FetchResponse, positions: Mapping[TopicPartition, Position], topics: Mapping[str, Topic]
+    response: FetchResponse,
+    positions: Mapping[TopicPartition, Position],
+    topics: Mapping[str, Topic],
+    committed: bool = False,
 ) -> list[Fetched | ProtocolError]:
     """What came, partition by partition; an error stands where something else than records was told."""
     if response.error_code:
@@ -111,7 +125,7 @@ def fetched(
         for told in topic.partitions:
             position = positions.get(TopicPartition(name, told.partition_index))
             if position is not None:
-                found.append(_take(position, told))
+                found.append(_take(position, told, committed))
     return found
 
 
@@ -123,13 +137,14 @@ def check_intact(batch: Batch, partition: TopicPartition) -> None:
         )
 
 
-def _take(position: Position, told: PartitionData) -> Fetched | ProtocolError:
+def _take(position: Position, told: PartitionData, committed: bool) -> Fetched | ProtocolError:
     code = ErrorCode.of(told.error_code)
     if code is ErrorCode.OFFSET_OUT_OF_RANGE:
         return code.error(f"{position.partition} has no offset {position.offset}")
     if code is not ErrorCode.NONE:
         return code.error(f"{position.partition}: {code.meaning}")
-    position.high_watermark = told.high_watermark
+    position.limit = told.last_stable_offset if committed else told.high_watermark
     data = told.records
     assert data is None or isinstance(data, bytes | bytearray | memoryview)
-    return Fetched(position, list(iterate(data)) if data else [])
+    isolation = Isolation(told.aborted_transactions if committed else None)
+    return Fetched(position, list(iterate(data)) if data else [], isolation)

@@ -1,15 +1,17 @@
 """Batches to a Produce request, and its answer to what became of each batch.
 
 From version 13 on a request names topics by id and not by name; the answer does the same. A topic whose
-id is not known (an old broker tells none) keeps the request below that version.
+id is not known (an old broker tells none) keeps the request below that version. From version 12 on a batch
+takes its partition into a transaction by itself; ours have added it before, as older brokers need it, and stay
+below that version, so that what comes late is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from andiron.client.core.accumulator import ClosedBatch
 from andiron.client.core.metadata import Topic
+from andiron.client.core.outbox import ClosedBatch
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NO_TOPIC_ID
 from andiron.wire.messages.produce import (
@@ -21,13 +23,18 @@ from andiron.wire.messages.produce import (
 )
 
 VERSION_BEFORE_IDS = 12
+VERSION_OF_TRANSACTIONS = 11
 
 
 def produce_request(
-    batches: Sequence[ClosedBatch], topics: Mapping[str, Topic], acks: int, timeout_ms: int
+    batches: Sequence[ClosedBatch],
+    topics: Mapping[str, Topic],
+    acks: int,
+    timeout_ms: int,
+    transactional_id: str | None = None,
 ) -> tuple[ProduceRequest, int | None]:
     """The request for at most one batch a partition, and the version it must not exceed, if any."""
-    request = ProduceRequest(acks=acks, timeout_ms=timeout_ms)
+    request = ProduceRequest(transactional_id, acks, timeout_ms)
     by_topic: dict[str, TopicProduceData] = {}
     for batch in batches:
         name, number = batch.partition
@@ -36,6 +43,8 @@ def produce_request(
             topic = by_topic[name] = TopicProduceData(name, topics[name].id)
             request.topic_data.append(topic)
         topic.partition_data.append(PartitionProduceData(number, memoryview(batch.data)))
+    if transactional_id is not None:
+        return request, VERSION_OF_TRANSACTIONS
     without_id = any(topic.topic_id == NO_TOPIC_ID for topic in by_topic.values())
     return request, VERSION_BEFORE_IDS if without_id else None
 

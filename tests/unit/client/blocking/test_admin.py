@@ -161,6 +161,14 @@ def test_offsets_are_asked_of_the_leaders(broker: ScriptedBroker, admin: Admin) 
     assert admin.list_offsets({P1: EARLIEST})[P1].offset == 0
 
 
+def test_offsets_may_be_those_of_committed_records(broker: ScriptedBroker, admin: Admin) -> None:
+    Logs(broker)
+    admin.list_offsets({P0: LATEST})
+    admin.list_offsets({P0: LATEST}, committed=True)
+
+    assert [request.isolation_level for request in broker.requests("ListOffsets")] == [0, 1]
+
+
 def test_nothing_asked_is_nothing_answered(broker: ScriptedBroker, admin: Admin) -> None:
     assert admin.list_offsets({}) == {}
     assert broker.asked == []

@@ -129,6 +129,36 @@ def test_committed_offsets_are_read_in_every_form(
     assert admin.committed("g") == {P0: at(5)}
 
 
+def test_stable_offsets_are_waited_for(
+    broker: ScriptedBroker, coordinating: Coordinating, admin: GroupAdmin
+) -> None:
+    coordinating.committed["g"] = {"t": {0: 5}}
+    coordinating.errors[ApiKey.OFFSET_FETCH] = [ErrorCode.UNSTABLE_OFFSET_COMMIT.number]
+
+    assert admin.committed("g", stable=True) == {P0: at(5)}
+    assert [request.require_stable for request in broker.requests("OffsetFetch")] == [True, True]
+    admin.committed("g")
+    assert not broker.requests("OffsetFetch")[-1].require_stable
+
+
+def test_a_broker_that_does_not_wait_is_not_asked_for_stable_offsets(
+    broker: ScriptedBroker, coordinating: Coordinating, admin: GroupAdmin
+) -> None:
+    broker.versions[ApiKey.OFFSET_FETCH] = (1, 6)
+
+    with pytest.raises(Refused, match="waiting for stable offsets needs OffsetFetch 7"):
+        admin.committed("g", stable=True)
+
+
+def test_metadata_is_kept_with_the_offsets(
+    broker: ScriptedBroker, coordinating: Coordinating, admin: GroupAdmin
+) -> None:
+    admin.commit("g", {P0: 1, P1: 2}, "batch 7")
+
+    (request,) = broker.requests("OffsetCommit")
+    assert {each.committed_metadata for each in request.topics[0].partitions} == {"batch 7"}
+
+
 def test_lag_is_known_as_far_as_it_can_be(
     broker: ScriptedBroker, coordinating: Coordinating, admin: GroupAdmin
 ) -> None:

@@ -1,4 +1,4 @@
-"""A producer delivers in order, whatever happens on the way."""
+"""A producer gathers records into batches and chooses their partitions; how they are delivered: test_sender.py."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from collections.abc import Iterator
 import pytest
 
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.producer import Delivered, Producer
+from andiron.client.blocking.producer import Producer
 from andiron.client.core.partitioner import partition_of
 from andiron.client.settings import ClientSettings, ProducerSettings
-from andiron.model.errors import ErrorCode, Refused, Retriable
+from andiron.model.errors import ErrorCode, Refused
 from andiron.model.ids import TopicPartition
 from andiron.records.batch import Batch
-from andiron.wire.apis import ApiKey
 from unit.client.logs import PRODUCER_ID, Logs
 from unit.client.scripted import ScriptedBroker
 
 P0 = TopicPartition("t", 0)
 NOT_LEADER = ErrorCode.NOT_LEADER_OR_FOLLOWER.number
-OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER.number
 QUICK = ClientSettings(retry_backoff_ms=1, retry_backoff_max_ms=1)
 SMALL = ProducerSettings(batch_size=150)
 
@@ -37,7 +35,7 @@ def logs(broker: ScriptedBroker) -> Logs:
 
 
 @pytest.fixture
-def client(broker: ScriptedBroker) -> Iterator[Client]:
+def client(broker: ScriptedBroker, logs: Logs) -> Iterator[Client]:
     with Client(broker.bootstrap, QUICK) as made:
         yield made
 
@@ -70,18 +68,14 @@ def test_batches_carry_the_producer_and_its_sequences(client: Client, logs: Logs
     assert [batch.base_sequence for batch in batches] == [batch.base_offset for batch in batches]
 
 
-def test_requests_are_sent_before_the_first_is_answered(
-    broker: ScriptedBroker, client: Client, logs: Logs
-) -> None:
-    sent: list[int] = []
-    producer = Producer(client, SMALL)
-    broker.on(ApiKey.PRODUCE, lambda request: sent.append(1) or logs.produce(request))
-    for value in values(9):
-        producer.send("t", value)
-
-    assert sum(map(len, producer._in_flight.values())) > 1
-    producer.flush()
-    assert sum(map(len, producer._in_flight.values())) == 0
+def test_records_are_sent_when_a_batch_is_full(broker: ScriptedBroker, client: Client) -> None:
+    with Producer(client, SMALL) as producer:
+        producer.send("t", bytes(100))
+        assert broker.requests("Produce") == []
+        producer.send("t", bytes(100))
+        producer.send("t", bytes(100))
+        producer.send("t", bytes(100))
+        assert not producer._outbox.waiting
 
 
 def test_what_failed_in_passing_is_sent_again_in_order(client: Client, logs: Logs) -> None:
@@ -89,55 +83,6 @@ def test_what_failed_in_passing_is_sent_again_in_order(client: Client, logs: Log
     write(client, SMALL)
 
     assert logs.values(0) == values(20)
-
-
-def test_a_lost_connection_loses_nothing(broker: ScriptedBroker, client: Client, logs: Logs) -> None:
-    broker.on(ApiKey.PRODUCE, logs.produce, lambda request: None, logs.produce)
-    write(client, SMALL)
-
-    assert logs.values(0) == values(20)
-
-
-def test_an_answer_that_is_lost_does_not_write_twice(
-    broker: ScriptedBroker, client: Client, logs: Logs
-) -> None:
-    def lose(request: object) -> None:
-        logs.produce(request)
-
-    broker.on(ApiKey.PRODUCE, logs.produce, lose, logs.produce)
-    write(client, SMALL)
-
-    assert logs.values(0) == values(20)
-
-
-def test_without_idempotence_one_request_is_under_way(client: Client, logs: Logs) -> None:
-    logs.produce_errors = [0, NOT_LEADER]
-    write(client, ProducerSettings(batch_size=150, acks="1"))
-
-    assert logs.values(0) == values(20)
-    assert Batch(logs.batches[0][0]).producer_id == -1
-
-
-def test_a_refusal_is_raised(client: Client, logs: Logs) -> None:
-    logs.produce_errors = [ErrorCode.MESSAGE_TOO_LARGE.number]
-
-    with pytest.raises(Refused, match="t-0"):
-        write(client, SMALL)
-
-
-def test_a_gap_that_nothing_explains_is_raised(client: Client, logs: Logs) -> None:
-    logs.produce_errors = [OUT_OF_ORDER]
-
-    with pytest.raises(Refused) as caught:
-        write(client, SMALL)
-    assert caught.value.code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-
-
-def test_patience_with_a_batch_has_an_end(client: Client, logs: Logs) -> None:
-    logs.produce_errors = [NOT_LEADER] * 10_000
-
-    with pytest.raises(Retriable):
-        write(client, ProducerSettings(delivery_timeout_ms=10), count=1)
 
 
 def test_a_key_decides_the_partition(broker: ScriptedBroker, client: Client, logs: Logs) -> None:
@@ -163,13 +108,6 @@ def test_a_partition_that_is_not_there_is_refused(client: Client, logs: Logs) ->
         producer.send("t", b"here", partition=7)
 
 
-def test_with_acks_0_nothing_is_awaited(broker: ScriptedBroker, client: Client) -> None:
-    broker.on(ApiKey.PRODUCE, lambda request: b"")
-    producer = write(client, ProducerSettings(acks="0"), count=3)
-
-    assert producer.delivered[P0]._replace(bytes=0) == Delivered(3, 0, -1, -1)
-
-
 def test_an_error_on_the_way_out_gives_up_what_was_gathered(client: Client, logs: Logs) -> None:
     with pytest.raises(ZeroDivisionError), Producer(client) as producer:
         producer.send("t", b"gathered")
@@ -178,12 +116,10 @@ def test_an_error_on_the_way_out_gives_up_what_was_gathered(client: Client, logs
     assert logs.values(0) == []
 
 
-def test_a_request_holds_no_more_than_it_may(broker: ScriptedBroker, client: Client, logs: Logs) -> None:
-    broker.topic("t", partitions=4)
-    with Producer(client, ProducerSettings(max_request_size=200)) as producer:
-        for partition in range(4):
-            producer.send("t", bytes(100), partition=partition)
+def test_what_was_gathered_can_be_discarded(client: Client, logs: Logs) -> None:
+    with Producer(client) as producer:
+        producer.send("t", b"gathered")
+        producer.discard()
+        producer.send("t", b"after")
 
-    for request in broker.requests("Produce"):
-        assert sum(len(topic.partition_data) for topic in request.topic_data) == 1
-    assert all(logs.values(partition) for partition in range(4))
+    assert logs.values(0) == [b"after"]

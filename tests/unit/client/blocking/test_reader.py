@@ -12,7 +12,11 @@ from andiron.client.core.positions import Position
 from andiron.client.settings import ClientSettings, ReaderSettings
 from andiron.model.errors import ErrorCode, ProtocolError, Refused
 from andiron.model.ids import TopicPartition
+from andiron.records.builder import build
+from andiron.records.control import end_marker
+from andiron.records.record import Record
 from andiron.wire.apis import ApiKey
+from andiron.wire.messages.fetch import AbortedTransaction, FetchResponse
 from unit.client.logs import Logs
 from unit.client.scripted import ScriptedBroker
 
@@ -146,3 +150,45 @@ def test_batches_come_packed(client: Client, logs: Logs) -> None:
 
     assert [(batch.base_offset, batch.count) for batch in reader.batches()] == [(0, 3), (3, 2)]
     reader.close()
+
+
+def test_a_round_may_be_asked_for_ahead(broker: ScriptedBroker, client: Client, logs: Logs) -> None:
+    with Reader(client, [Position(P0, 0, 5)]) as reader:
+        reader.fetch_ahead()
+        ((_, records),) = reader.poll()
+
+        assert [record.value for record in records] == [b"a", b"b", b"c", b"d", b"e"]
+    assert len(broker.requests("Fetch")) == 1
+
+
+def test_what_goes_wrong_ahead_is_told_when_it_is_awaited(broker: ScriptedBroker, logs: Logs) -> None:
+    hasty = ClientSettings(retry_backoff_ms=1, retry_backoff_max_ms=1, default_api_timeout_ms=10)
+    broker.topic("t", partitions=2, leader=9)
+    with Client(broker.bootstrap, hasty) as client, Reader(client, [Position(P0, 0, 5)]) as reader:
+        reader.fetch_ahead()
+        with pytest.raises(ProtocolError, match="has no leader"):
+            while True:
+                reader.fetch()
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_aborted_records_are_seen_by_those_who_ask_for_all(
+    broker: ScriptedBroker, client: Client, logs: Logs, committed: bool
+) -> None:
+    aborted = build([Record(0, 1000, None, b"aborted")], base_offset=5, producer_id=7, transactional=True)
+    marker = end_marker(
+        False, producer_id=7, producer_epoch=0, coordinator_epoch=0, timestamp=1000, base_offset=6
+    )
+    logs.batches[0] += [bytes(aborted), bytes(marker)]
+    logs.ends[0] = 7
+
+    def fetch(request: object) -> FetchResponse:
+        answer = logs.fetch(request)
+        answer.responses[0].partitions[0].aborted_transactions = [AbortedTransaction(7, 5)]
+        return answer
+
+    broker.on(ApiKey.FETCH, fetch)
+    reader = PartitionReader(client, P0, 4, 7, committed=committed)
+    assert [record.value for record in reader] == [b"e"] + ([] if committed else [b"aborted"])
+    batches = PartitionReader(client, P0, 4, 7, committed=committed).batches()
+    assert [batch.base_offset for batch in batches] == [3] + ([] if committed else [5])

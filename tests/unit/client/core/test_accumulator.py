@@ -1,8 +1,9 @@
-"""Batches are filled, closed in order and numbered."""
+"""Batches are filled, and closed when they are full."""
 
 from __future__ import annotations
 
-from andiron.client.core.accumulator import Accumulator, ProducerIdentity
+from andiron.client.core.accumulator import Accumulator
+from andiron.client.core.outbox import NOBODY, Outbox, ProducerIdentity
 from andiron.model.ids import TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.record import records_of
@@ -10,8 +11,14 @@ from andiron.records.record import records_of
 P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-def accumulator(batch_bytes: int = 400, buffer_bytes: int = 1 << 20, **more: object) -> Accumulator:
-    return Accumulator(batch_bytes, buffer_bytes, **more)  # type: ignore[arg-type]
+def accumulator(
+    batch_bytes: int = 400,
+    buffer_bytes: int = 1 << 20,
+    codec: int = 0,
+    identity: ProducerIdentity = NOBODY,
+    transactional: bool = False,
+) -> Accumulator:
+    return Accumulator(Outbox(identity, transactional=transactional), batch_bytes, buffer_bytes, codec)
 
 
 def fill(gathered: Accumulator, count: int, size: int = 50, partition: TopicPartition = P0) -> None:
@@ -22,10 +29,10 @@ def fill(gathered: Accumulator, count: int, size: int = 50, partition: TopicPart
 def test_records_wait_until_a_batch_is_full() -> None:
     gathered = accumulator()
     fill(gathered, 2)
-    assert not gathered.closed
+    assert not gathered.outbox.waiting
 
     fill(gathered, 5)
-    assert len(gathered.closed[P0]) == 1
+    assert len(gathered.outbox.waiting[P0]) == 1
 
 
 def test_a_batch_stays_within_its_size() -> None:
@@ -33,9 +40,9 @@ def test_a_batch_stays_within_its_size() -> None:
     fill(gathered, 100)
     gathered.close_all()
 
-    sizes = [len(gathered.take(P0).data) for _ in range(len(gathered.closed[P0]))]
+    sizes = [len(gathered.outbox.take(P0).data) for _ in range(len(gathered.outbox.waiting[P0]))]
     assert max(sizes) <= 400
-    assert not gathered.closed
+    assert not gathered.outbox.waiting
 
 
 def test_a_record_larger_than_a_batch_has_one_to_itself() -> None:
@@ -45,7 +52,7 @@ def test_a_record_larger_than_a_batch_has_one_to_itself() -> None:
     fill(gathered, 1)
     gathered.close_all()
 
-    assert [gathered.take(P0).records for _ in range(3)] == [1, 1, 1]
+    assert [gathered.outbox.take(P0).records for _ in range(3)] == [1, 1, 1]
 
 
 def test_partitions_have_batches_of_their_own() -> None:
@@ -54,8 +61,8 @@ def test_partitions_have_batches_of_their_own() -> None:
     fill(gathered, 3, partition=P1)
     gathered.close_all()
 
-    assert gathered.take(P0).records == 2
-    assert gathered.take(P1).records == 3
+    assert gathered.outbox.take(P0).records == 2
+    assert gathered.outbox.take(P1).records == 3
 
 
 def test_a_full_buffer_closes_every_batch() -> None:
@@ -63,7 +70,7 @@ def test_a_full_buffer_closes_every_batch() -> None:
     fill(gathered, 3, partition=P0)
     fill(gathered, 4, partition=P1)
 
-    assert set(gathered.closed) == {P0, P1}
+    assert set(gathered.outbox.waiting) == {P0, P1}
 
 
 def test_an_idempotent_producer_numbers_its_records() -> None:
@@ -73,25 +80,14 @@ def test_an_idempotent_producer_numbers_its_records() -> None:
     gathered.close_all()
 
     expected = 0
-    while P0 in gathered.closed:
-        closed = gathered.take(P0)
+    while P0 in gathered.outbox.waiting:
+        closed = gathered.outbox.take(P0)
         batch = Batch(closed.data)
         assert (batch.producer_id, batch.producer_epoch) == (7, 2)
         assert batch.base_sequence == closed.base_sequence == expected
         expected += closed.records
     assert expected == 20
-    assert gathered.take(P1).base_sequence == 0
-
-
-def test_sequences_go_on_with_0_after_the_last() -> None:
-    gathered = accumulator(identity=ProducerIdentity(7, 0))
-    gathered._sequences[P0] = (1 << 31) - 2
-    fill(gathered, 3)
-    gathered.close_all()
-    fill(gathered, 1)
-    gathered.close_all()
-
-    assert [gathered.take(P0).base_sequence for _ in range(2)] == [(1 << 31) - 2, 1]
+    assert gathered.outbox.take(P1).base_sequence == 0
 
 
 def test_others_number_nothing() -> None:
@@ -99,7 +95,7 @@ def test_others_number_nothing() -> None:
     fill(gathered, 1)
     gathered.close_all()
 
-    assert Batch(gathered.take(P0).data).base_sequence == -1
+    assert Batch(gathered.outbox.take(P0).data).base_sequence == -1
 
 
 def test_batches_are_packed_and_intact() -> None:
@@ -108,7 +104,7 @@ def test_batches_are_packed_and_intact() -> None:
     gathered.append(P0, 6, None, None)
     gathered.close_all()
 
-    batch = Batch(gathered.take(P0).data)
+    batch = Batch(gathered.outbox.take(P0).data)
     assert batch.is_intact()
     assert batch.codec == 4
     assert [record[1:] for record in records_of(batch)] == [
@@ -117,10 +113,20 @@ def test_batches_are_packed_and_intact() -> None:
     ]
 
 
-def test_batches_remember_the_order_in_which_they_were_closed() -> None:
-    gathered = accumulator()
-    for partition in (P1, P0, P1):
-        fill(gathered, 1, partition=partition)
-        gathered.close_all()
+def test_batches_of_a_transaction_say_so() -> None:
+    gathered = accumulator(identity=ProducerIdentity(7, 2), transactional=True)
+    fill(gathered, 1)
+    gathered.close_all()
 
-    assert [gathered.take(each).number for each in (P1, P0, P1)] == [0, 1, 2]
+    assert Batch(gathered.outbox.take(P0).data).is_transactional
+
+
+def test_what_is_given_up_is_not_closed() -> None:
+    gathered = accumulator()
+    fill(gathered, 1)
+    assert not gathered.is_empty
+    gathered.clear()
+    gathered.close_all()
+
+    assert gathered.is_empty
+    assert not gathered.outbox.waiting

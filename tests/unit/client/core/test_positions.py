@@ -18,9 +18,13 @@ from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NO_TOPIC_ID, TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.builder import BatchBuilder, build
-from andiron.records.control import end_marker
 from andiron.records.record import Record
-from andiron.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from andiron.wire.messages.fetch import (
+    AbortedTransaction,
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
 from andiron.wire.messages.metadata import (
     MetadataBroker,
     MetadataPartition,
@@ -71,14 +75,11 @@ def test_a_position_moves_as_records_are_taken() -> None:
     assert position.offset == 7
 
 
-def test_a_control_batch_is_passed_over() -> None:
-    marker = end_marker(
-        True, producer_id=1, producer_epoch=0, coordinator_epoch=0, timestamp=1000, base_offset=5
-    )
+def test_a_batch_that_is_not_seen_is_passed_over() -> None:
     position = Position(P0, 5)
+    position.pass_over(batch(5, 2))
 
-    assert offsets(position, Batch(bytes(marker))) == []
-    assert position.offset == 6
+    assert position.offset == 7
 
 
 def test_gaps_that_compaction_left_are_stepped_over() -> None:
@@ -92,7 +93,7 @@ def test_gaps_that_compaction_left_are_stepped_over() -> None:
 
 def test_an_empty_answer_below_the_watermark_is_the_end() -> None:
     position = Position(P0, 5, end=8)
-    position.high_watermark = 8
+    position.limit = 8
     position.nothing_left()
 
     assert position.is_done
@@ -100,7 +101,7 @@ def test_an_empty_answer_below_the_watermark_is_the_end() -> None:
 
 def test_an_empty_answer_is_not_the_end_where_more_may_come() -> None:
     ahead, endless = Position(P0, 5, end=8), Position(P0, 5)
-    ahead.high_watermark = endless.high_watermark = 7
+    ahead.limit = endless.limit = 7
     ahead.nothing_left()
     endless.nothing_left()
 
@@ -124,10 +125,17 @@ def test_a_topic_without_an_id_keeps_the_version_low() -> None:
     assert at_most == VERSION_BEFORE_IDS
 
 
-def take(told: PartitionData, *, by_id: bool = True) -> Fetched | ProtocolError:
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_fetch_says_what_is_to_be_seen(committed: bool) -> None:
+    request, _ = fetch_request([Position(P0, 7)], metadata(), ReaderSettings(), 250, committed)
+
+    assert request.isolation_level == committed
+
+
+def take(told: PartitionData, *, by_id: bool = True, committed: bool = False) -> Fetched | ProtocolError:
     topic = FetchableTopicResponse("" if by_id else "t", ID if by_id else NO_TOPIC_ID, [told])
     positions = {P0: Position(P0, 5)}
-    (found,) = fetched(FetchResponse(responses=[topic]), positions, metadata().topics)
+    (found,) = fetched(FetchResponse(responses=[topic]), positions, metadata().topics, committed)
     return found
 
 
@@ -138,7 +146,16 @@ def test_what_came_is_given_to_its_position(by_id: bool) -> None:
 
     assert isinstance(found, Fetched)
     assert [each.base_offset for each in found.batches] == [5, 7]
-    assert found.position.high_watermark == 20
+    assert found.position.limit == 20
+
+
+def test_committed_records_end_where_a_transaction_is_open() -> None:
+    told = PartitionData(0, 0, 20, 12, aborted_transactions=[AbortedTransaction(-1, 5)], records=None)
+
+    for committed, limit in ((False, 20), (True, 12)):
+        found = take(told, committed=committed)
+        assert isinstance(found, Fetched)
+        assert found.position.limit == limit
 
 
 def test_no_records_are_no_batches() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from andiron.client.core.accumulator import ClosedBatch
 from andiron.client.core.metadata import Topic
-from andiron.client.core.produce import VERSION_BEFORE_IDS, outcomes, produce_request
+from andiron.client.core.outbox import ClosedBatch
+from andiron.client.core.produce import VERSION_BEFORE_IDS, VERSION_OF_TRANSACTIONS, outcomes, produce_request
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NO_TOPIC_ID, TopicPartition
 from andiron.wire.messages.produce import (
@@ -71,3 +71,9 @@ def test_a_batch_that_the_answer_leaves_out_is_an_error() -> None:
 
     assert isinstance(outcome, ProtocolError)
     assert outcome.code is ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def test_a_batch_of_a_transaction_names_it_and_stays_below_what_adds_by_itself() -> None:
+    request, at_most = produce_request([closed()], TOPICS, -1, 1000, "tx")
+
+    assert (request.transactional_id, at_most) == ("tx", VERSION_OF_TRANSACTIONS)

@@ -1,0 +1,234 @@
+"""A transaction: several partitions, and offsets of groups, written as one.
+
+    with Client("localhost:9092") as client:
+        transaction = Transaction(client, "orders-enriched")
+        with Producer(client, transaction=transaction) as producer:
+            transaction.initiate()
+            transaction.begin()
+            producer.send("enriched", b"…")
+            transaction.send_offsets("enricher", {TopicPartition("orders", 0): (17, "")})
+            transaction.commit()
+
+Producers that write in a transaction are attached to it: its commit flushes them first, its abort makes them give
+up what is not sent. Several may be: one for records, one for columns.
+
+In two-phase commit somebody else decides. Flushed producers mean *prepared*; `identity` names what was
+prepared, and whoever knows it ends it with `end_transaction`, from another process and after a crash too:
+
+    initiate ─▶ begin ─▶ send … flush ─▶ tell the identity to whoever decides ─▶ end_transaction(identity, commit)
+
+Said twice it is done once. An `initiate` in between aborts what was prepared, unless it is told to keep it.
+
+Read next: ../core/transaction.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
+from andiron.client.core.answers import error_in
+from andiron.client.core.outbox import ProducerIdentity
+from andiron.client.core.transaction import Initiated, Offsets, Phase, TransactionCourse
+from andiron.model.errors import ErrorCode, Fenced
+from andiron.model.ids import TopicPartition
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
+from andiron.wire.messages.add_partitions_to_txn import AddPartitionsToTxnResponse
+from andiron.wire.messages.end_txn import EndTxnResponse
+from andiron.wire.messages.init_producer_id import InitProducerIdResponse
+from andiron.wire.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+
+R = TypeVar("R")
+
+# The last versions under which a producer keeps its epoch and adds what it writes to.
+ADD_PARTITIONS, ADD_OFFSETS, TXN_OFFSET_COMMIT, END_TXN = 3, 4, 4, 4
+ONE_PHASE, TWO_PHASE, CONDITIONAL = 5, 6, 3  # versions of InitProducerId
+
+
+class Writer(Protocol):
+    """A producer that writes in a transaction."""
+
+    def flush(self) -> None:
+        """Return when all that was given to it is written."""
+
+    def discard(self) -> None:
+        """Give up what is not written."""
+
+    def identify(self, identity: ProducerIdentity) -> None:
+        """Write under this identity from now on."""
+
+
+class Transaction:
+    """The transactions of one transactional id, one after another."""
+
+    def __init__(
+        self, client: Client, transactional_id: str, *, timeout_ms: int = 60_000, two_phase: bool = False
+    ) -> None:
+        self.id, self.timeout_ms, self.two_phase = transactional_id, timeout_ms, two_phase
+        self._client = client
+        self._course = TransactionCourse(transactional_id)
+        self._coordinators = Coordinators(client, CoordinatorType.TRANSACTION)
+        self._groups = Coordinators(client, CoordinatorType.GROUP)
+        self._writers: list[Writer] = []
+
+    @property
+    def identity(self) -> ProducerIdentity:
+        """Under which it is written; (-1, -1) before it is initiated."""
+        return self._course.identity
+
+    @property
+    def phase(self) -> Phase:
+        return self._course.phase
+
+    # ── who speaks ───────────────────────────────────────────────────────────────────
+
+    def initiate(self, holder: ProducerIdentity | None = None, keep_prepared: bool = False) -> Initiated:
+        """Take the transactional id: whoever had it is fenced, and what it left open is aborted.
+
+        As the `holder` of an identity one is refused, by an error of the class Fenced, if another has come since.
+        With `keep_prepared` what was left open stays, to be ended by us; `prepared` tells under whose identity.
+        """
+        beyond = TWO_PHASE if self.two_phase or keep_prepared else CONDITIONAL if holder else 0
+        what = "two-phase commit" if beyond == TWO_PHASE else "a new epoch for the holder of one"
+        at_most = TWO_PHASE if beyond == TWO_PHASE else ONE_PHASE
+        self._client.retry(lambda: self._require(beyond, what))
+        request = self._course.initiate(
+            self.timeout_ms, holder, two_phase=self.two_phase, keep_prepared=keep_prepared
+        )
+        answer = self._call(request, InitProducerIdResponse, self._check_one, at_most)
+        initiated = self._course.initiated(answer)
+        self._identify_writers()
+        return initiated
+
+    def resume(self, identity: ProducerIdentity) -> None:
+        """Go on under an identity that was given to another; its transaction is taken to be open."""
+        self._course.resume(identity)
+        self._identify_writers()
+
+    def attach(self, writer: Writer) -> None:
+        """Have a producer write in this transaction, under its present identity and those that follow."""
+        self._writers.append(writer)
+
+    def detach(self, writer: Writer) -> None:
+        """It will not write any more."""
+        if writer in self._writers:
+            self._writers.remove(writer)
+
+    # ── what is in it ────────────────────────────────────────────────────────────────
+
+    def begin(self) -> None:
+        """Open the transaction, after an earlier one with an epoch of its own."""
+        if self._course.phase is Phase.ENDED:
+            self.initiate(self.identity)
+        self._course.begin()
+
+    def check_open(self) -> None:
+        """Refuse to write outside of a transaction."""
+        self._course.check_open()
+
+    def fail(self, reason: BaseException) -> None:
+        """A writer has given up something: what is left is to abort."""
+        self._course.fail(reason)
+
+    def add(self, partitions: Iterable[TopicPartition]) -> None:
+        """Make partitions part of the transaction, those that are not; writers do so before they write."""
+        missing = self._course.missing(partitions)
+        if missing:
+            request = self._course.add(missing)
+            self._ask(request, AddPartitionsToTxnResponse, self._check_added, ADD_PARTITIONS)
+            self._course.added(missing)
+
+    def send_offsets(self, group: str, offsets: Offsets) -> None:
+        """Commit offsets of a group, each with its metadata, when and if the transaction is committed."""
+        request = self._course.add_group(group)
+        if request is not None:
+            self._ask(request, AddOffsetsToTxnResponse, self._check_one, ADD_OFFSETS)
+            self._course.added_group(group)
+        self._send_offsets(self._course.offsets(group, offsets))
+
+    # ── how it ends ──────────────────────────────────────────────────────────────────
+
+    def commit(self) -> None:
+        """Flush, and make all of it visible; said again after an error that passes, it is done once."""
+        for writer in self._writers:
+            writer.flush()
+        self._end(commit=True)
+
+    def abort(self) -> None:
+        """Give up all of it."""
+        for writer in self._writers:
+            writer.discard()
+        self._end(commit=False)
+
+    def _end(self, *, commit: bool) -> None:
+        request = self._course.end(commit=commit)
+        if request is not None:
+            self._call(request, EndTxnResponse, self._check_one, END_TXN)
+        self._course.ended()
+
+    # ── asking ───────────────────────────────────────────────────────────────────────
+
+    def _identify_writers(self) -> None:
+        for writer in self._writers:
+            writer.identify(self.identity)
+
+    def _require(self, version: int, what: str) -> None:
+        self._coordinators.connection(self.id).versions.require(ApiKey.INIT_PRODUCER_ID, version, what)
+
+    def _ask(self, request: Any, response: type[R], check: Callable[[R], None], at_most: int) -> R:
+        """What the transaction does not survive if it fails."""
+        try:
+            return self._call(request, response, check, at_most)
+        except BaseException as error:
+            self._course.fail(error)
+            raise
+
+    def _call(self, request: Any, response: type[R], check: Callable[[R], None], at_most: int) -> R:
+        try:
+            return self._coordinators.call(self.id, request, response, check, at_most)
+        except Fenced as error:
+            self._course.fail(error)
+            raise
+
+    def _send_offsets(self, request: TxnOffsetCommitRequest) -> None:
+        def check(answer: TxnOffsetCommitResponse) -> None:
+            for topic in answer.topics:
+                for each in topic.partitions:
+                    partition = TopicPartition(topic.name, each.partition_index)
+                    error = error_in(each.error_code, None, f"group {request.group_id!r}, {partition}")
+                    if error is not None:
+                        raise error
+
+        try:
+            self._groups.call(request.group_id, request, TxnOffsetCommitResponse, check, TXN_OFFSET_COMMIT)
+        except BaseException as error:
+            self._course.fail(error)
+            raise
+
+    def _check_one(self, answer: InitProducerIdResponse | AddOffsetsToTxnResponse | EndTxnResponse) -> None:
+        error = error_in(answer.error_code, None, self._course)
+        if error is not None:
+            raise error
+
+    def _check_added(self, answer: AddPartitionsToTxnResponse) -> None:
+        rows = [
+            (each.partition_error_code, TopicPartition(topic.name, each.partition_index))
+            for topic in answer.results_by_topic_v3_and_below
+            for each in topic.results_by_partition
+        ]
+        # One that cannot be added keeps the others out, and is what to tell.
+        rows.sort(key=lambda row: row[0] == ErrorCode.OPERATION_NOT_ATTEMPTED.number)
+        for code, partition in rows:
+            error = error_in(code, None, f"{self._course}, {partition}")
+            if error is not None:
+                raise error
+
+
+def end_transaction(client: Client, transactional_id: str, identity: ProducerIdentity, commit: bool) -> None:
+    """Commit or abort what was written under an identity, whoever wrote it; said twice it is done once."""
+    transaction = Transaction(client, transactional_id)
+    transaction.resume(identity)
+    transaction.commit() if commit else transaction.abort()
