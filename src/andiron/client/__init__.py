@@ -2,8 +2,12 @@
 
     core/          what a client decides, without a socket: partitions, batches, versions, positions
     connection.py  one broker over one blocking socket, requests pipelined
-    blocking/      Client, Producer, PartitionReader and Admin for scripts, the command line and Spark;
+    blocking/      Client, Producer, PartitionReader and Admin for scripts and the command line;
+                   ColumnProducer and ColumnReader, the same in Arrow columns, for Spark; Transaction;
                    GroupAdmin and TransactionAdmin for what coordinators keep
+    tables.py      `andiron.read_topic`: a topic as an Arrow table
+
+What has columns in its name, and tables.py, need pyarrow; nothing else does.
 
 Read next: blocking/client.py.
 """

@@ -19,7 +19,7 @@ Read next: blocking/column_reader.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -34,6 +34,7 @@ from andiron.model.ids import TopicPartition
 
 Place: TypeAlias = str | Mapping[int, int] | datetime
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ENDS = {"earliest": EARLIEST, "latest": LATEST}
 
 
@@ -87,7 +88,7 @@ def _places(
 ) -> dict[TopicPartition, int]:
     """The offset of a place in each partition."""
     if isinstance(place, datetime):
-        found = _at(admin, partitions, round(place.timestamp() * 1000), committed)
+        found = _at(admin, partitions, _milliseconds(place), committed)
         return {each: found[each] if found[each] >= 0 else latest[each] for each in partitions}
     if isinstance(place, Mapping):
         unnamed = _at(
@@ -99,6 +100,11 @@ def _places(
             f"{place!r} is no place in a topic: say 'earliest', 'latest', offsets by partition or a datetime"
         )
     return _at(admin, partitions, _ENDS[place], committed)
+
+
+def _milliseconds(time: datetime) -> int:
+    """The first whole millisecond that is not before a time."""
+    return -((_EPOCH - time.astimezone(UTC)) // timedelta(milliseconds=1))
 
 
 def _at(

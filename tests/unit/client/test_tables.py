@@ -138,7 +138,7 @@ def test_others_take_the_table_as_it_is(broker: ScriptedBroker, logs: Logs) -> N
     assert isinstance(frame, pandas.DataFrame)
     assert frame["value"].tolist() == [b"a", b"b", b"c", b"d", b"x", b"y"]
     assert polars.from_arrow(table).filter(polars.col("partition") == 1)["value"].to_list() == [b"x", b"y"]
-    counted = duckdb.from_arrow(table).aggregate("partition, count(*), max(offset)").order("partition")
+    counted = duckdb.from_arrow(table).aggregate('partition, count(*), max("offset")').order("partition")
     assert counted.fetchall() == [(0, 4, 3), (1, 2, 1)]
 
 

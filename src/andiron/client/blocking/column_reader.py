@@ -4,8 +4,10 @@
                            ├──▶ the next fetch, sent
                            └──▶ one Arrow record batch for the whole answer
 
-Fetches are larger than those of a reader of records, since the price of decoding is paid a call and hardly a
-row. The next one is on its way before an answer is decoded: the broker reads while columns are made.
+Fetches are larger than those of a reader of records, since much of the price of decoding is paid a call; beyond 4 MiB,
+columns outgrow the processor's caches and cost more again. The next fetch is on its way before an answer is
+decoded: the broker reads while columns are made and used, which saves a tenth of the time on one
+machine, and a round trip on each answer over a network.
 
 Gaps that compaction left, control batches and, for a reader of committed records, aborted transactions are
 stepped over. What passes is tried again as any reader does. An offset that is not there is an error,
@@ -30,7 +32,7 @@ from andiron.model.ids import TopicPartition
 from andiron.model.settings import MIB
 from andiron.records.batch import Batch
 
-COLUMN_SETTINGS = ReaderSettings(max_partition_fetch_bytes=8 * MIB)
+COLUMN_SETTINGS = ReaderSettings(max_partition_fetch_bytes=4 * MIB)
 
 
 class ColumnReader:

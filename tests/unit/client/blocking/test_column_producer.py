@@ -121,6 +121,41 @@ def test_batches_are_packed(client: Client, logs: Logs) -> None:
     assert logs.values(0) == [bytes(100)] * 100
 
 
+def test_small_calls_make_large_batches(broker: ScriptedBroker, client: Client, logs: Logs) -> None:
+    write(client, *[rows(value=[bytes(10)], partition=[0])] * 500)
+
+    assert [Batch(data).count for data in logs.batches[0]] == [500]
+
+
+def test_rows_of_another_shape_or_topic_stay_in_order(
+    broker: ScriptedBroker, client: Client, logs: Logs
+) -> None:
+    broker.topic("u", topic_id=b"u" * 16)
+    with ColumnProducer(client) as producer:
+        producer.send(rows(value=[b"1"], partition=[0]), "t")
+        producer.send(rows(value=["2"], partition=[0]), "t")
+        producer.send(rows(value=["other"], partition=[0]), "u")
+        producer.send(rows(value=[b"3"], partition=[0]), "t")
+
+    assert [value for value in logs.values(0) if value != b"other"] == [b"1", b"2", b"3"]
+
+
+def test_dictionaries_may_differ_from_call_to_call(client: Client, logs: Logs) -> None:
+    names = [pa.array(each).dictionary_encode() for each in (["a", "b"], ["c"])]
+    write(client, *[rows(value=each, partition=[0] * len(each)) for each in names])
+
+    assert logs.values(0) == [b"a", b"b", b"c"]
+
+
+def test_what_was_gathered_can_be_discarded(client: Client, logs: Logs) -> None:
+    with ColumnProducer(client) as producer:
+        producer.send(rows(value=[b"gathered"], partition=[0]), "t")
+        producer.discard()
+        producer.send(rows(value=[b"after"], partition=[0]), "t")
+
+    assert logs.values(0) == [b"after"]
+
+
 def test_what_is_larger_than_the_buffer_goes_in_portions(client: Client, logs: Logs) -> None:
     producer = write(client, rows(value=[bytes(100)] * 1000, partition=[0] * 1000), buffer_memory=10_000)
 
@@ -156,8 +191,9 @@ def test_what_was_refused_is_never_committed_around(broker: ScriptedBroker, clie
         producer.send(rows(value=[b"early"]), "t")
     transaction.begin()
     producer.send(rows(value=[b"good"], partition=[0]), "t")
+    producer.send(rows(value=[1]), "t")
     with pytest.raises(ProtocolError):
-        producer.send(rows(value=[1]), "t")
+        producer.flush()
 
     assert transaction.phase is Phase.FAILED
     with pytest.raises(Refused, match="can only be aborted"):
