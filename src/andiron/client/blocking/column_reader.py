@@ -11,13 +11,15 @@ machine, and a round trip on each answer over a network.
 
 Gaps that compaction left, control batches and, for a reader of committed records, aborted transactions are
 stepped over. What passes is tried again as any reader does. An offset that is not there is an error,
-OFFSET_OUT_OF_RANGE: to start elsewhere is for the caller to decide.
+OFFSET_OUT_OF_RANGE: to start elsewhere is for the caller to decide. With `patience_ms`, so is an end that the log does
+not reach: REQUEST_TIMED_OUT when nothing has come for so long.
 
 Read next: reader.py, whose fetches these are; andiron/columns/decode.py.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Self
 
@@ -28,6 +30,7 @@ from andiron.client.blocking.reader import Reader
 from andiron.client.core.positions import Fetched, Position, check_intact
 from andiron.client.settings import ReaderSettings
 from andiron.columns.decode import decode
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.model.settings import MIB
 from andiron.records.batch import Batch
@@ -48,10 +51,13 @@ class ColumnReader:
         headers: bool = False,
         committed: bool = False,
         settings: ReaderSettings | None = None,
+        patience_ms: int | None = None,
     ) -> None:
         self.partition, self.start, self.end, self.headers = partition, start, end, headers
         self.position = start  # behind the last record batch that was given
         self._fetching = Position(partition, start, end)
+        self._patience_ms = patience_ms
+        self._came_at = time.monotonic()
         self._reader = Reader(client, [self._fetching], settings or COLUMN_SETTINGS, committed=committed)
 
     def __enter__(self) -> Self:
@@ -67,9 +73,11 @@ class ColumnReader:
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Every record, as columns of `arrow_schema(headers)`, an answer at a time; none of them is empty."""
         self._go_back()
+        self._came_at = time.monotonic()
         while not self._fetching.is_done:
             for came in self._reader.fetch():
                 batches = self._seen(came)
+                self._check_patience(came)
                 reached = self._fetching.offset
                 if not self._fetching.is_done:
                     self._reader.fetch_ahead()
@@ -84,6 +92,16 @@ class ColumnReader:
         if unread and self.position < self._fetching.offset:
             self._reader.close()
             self._fetching.offset = self.position
+
+    def _check_patience(self, came: Fetched) -> None:
+        now = time.monotonic()
+        if came.batches or self._fetching.is_done:
+            self._came_at = now
+        elif self._patience_ms is not None and (now - self._came_at) * 1000 >= self._patience_ms:
+            raise ErrorCode.REQUEST_TIMED_OUT.error(
+                f"{self.partition}: nothing came at offset {self._fetching.offset} for {self._patience_ms} ms, "
+                f"and {self.end} is to be reached; what can be read ends at {self._fetching.limit}"
+            )
 
     def _seen(self, came: Fetched) -> list[Batch]:
         """The batches with records to be read; the position of the next fetch moves behind all."""

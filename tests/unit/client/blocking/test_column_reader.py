@@ -186,3 +186,17 @@ def test_fetches_are_large_unless_told_otherwise(broker: ScriptedBroker, client:
 
     asked = [each.topics[0].partitions[0].partition_max_bytes for each in broker.requests("Fetch")]
     assert asked == [COLUMN_SETTINGS.max_partition_fetch_bytes, 7]
+
+
+def test_an_end_that_the_log_does_not_reach_is_waited_for_so_long_and_no_longer(client: Client) -> None:
+    settings = ReaderSettings(fetch_max_wait_ms=1)
+    with ColumnReader(client, P0, 0, 9, settings=settings, patience_ms=20) as reader:
+        came: list[bytes | None] = []
+        with pytest.raises(
+            ProtocolError, match="nothing came at offset 6 for 20 ms, and 9 is to be reached"
+        ) as caught:
+            for batch in reader:
+                came += values([batch])
+
+    assert caught.value.code is ErrorCode.REQUEST_TIMED_OUT
+    assert came == [b"a", b"b", b"c", b"d", b"e", b"f"]
