@@ -16,7 +16,7 @@
 enum { SOURCE, START, STOP, BASE_OFFSET, LAST_DELTA, TIMESTAMP, TIMESTAMP_TYPE, COUNT, TABLE_COLUMNS };
 
 #define RECORD_BYTES_MIN 7
-#define MICROS_MAX (INT64_MAX / 1000)
+#define MILLIS_MAX (INT64_MAX / 1000)
 #define ALIGNMENT 64 /* as Arrow has it */
 #define CHANGED "bytes that change while they are read"
 
@@ -135,7 +135,7 @@ static inline int time_of(const int64_t *batch, int64_t delta, int64_t *timestam
     *timestamp = batch[TIMESTAMP];
     if (batch[TIMESTAMP_TYPE] == 0 && __builtin_add_overflow(*timestamp, delta, timestamp))
         return 0;
-    return *timestamp <= MICROS_MAX && *timestamp >= -MICROS_MAX;
+    return *timestamp <= MILLIS_MAX && *timestamp >= -MILLIS_MAX;
 }
 
 static inline int put_row(Walk *walk, const Record *record, int64_t offset, int64_t timestamp, int64_t type) {

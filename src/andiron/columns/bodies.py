@@ -24,9 +24,9 @@ from andiron.records.record import contents
 COLUMNS: Final = 8  # numbers a batch in the table
 SOURCE, START, STOP, BASE_OFFSET, LAST_DELTA, TIMESTAMP, TIMESTAMP_TYPE, COUNT = range(COLUMNS)
 
+INT32_MAX: Final = (1 << 31) - 1
 INT64_MAX: Final = (1 << 63) - 1
 RECORD_BYTES_MIN: Final = 7  # length, attributes, timestamp, offset, key, value, headers: a byte each
-_INT32_MAX = (1 << 31) - 1
 
 
 class Bodies(NamedTuple):
@@ -76,5 +76,5 @@ def _unpacked(batch: Batch) -> bytes:
 def _check_size(table: array[int]) -> None:
     """Arrow counts the bytes of a binary column in 32 bits."""
     size = sum(table[STOP::COLUMNS]) - sum(table[START::COLUMNS])
-    if size > _INT32_MAX:
+    if size > INT32_MAX:
         raise ErrorCode.CORRUPT_MESSAGE.error(f"the batches unpack to {size} bytes: decode fewer at once")

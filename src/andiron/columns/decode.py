@@ -30,7 +30,7 @@ from andiron.columns.walk import Columns, Headers
 from andiron.columns.walk import walk as numpy_walk
 from andiron.records.batch import Batch
 
-_KEPT_ROWS_MIN = 4096
+_KEPT_ROWS = 65_536
 _walk = native_walk or numpy_walk
 
 
@@ -70,13 +70,13 @@ def _assembled(found: Columns, topic: str, partition: int) -> pa.RecordBatch:
 
 
 def _repeated(topic: str, rows: int) -> pa.Array:
-    """The topic's name in every row: a slice of a column kept for it, made anew only to be longer."""
-    return _kept_column(topic, 1 << max(rows - 1, _KEPT_ROWS_MIN - 1).bit_length())[:rows]
+    """The topic's name in every row; as many as most answers have are kept, and slices of them given."""
+    return _kept(topic)[:rows] if rows <= _KEPT_ROWS else pa.repeat(pa.scalar(topic, pa.string()), rows)
 
 
-@lru_cache(maxsize=32)
-def _kept_column(topic: str, rows: int) -> pa.Array:
-    return pa.repeat(pa.scalar(topic, pa.string()), rows)
+@lru_cache(maxsize=8)
+def _kept(topic: str) -> pa.Array:
+    return pa.repeat(pa.scalar(topic, pa.string()), _KEPT_ROWS)
 
 
 def _header_lists(headers: Headers, rows: int) -> pa.Array:

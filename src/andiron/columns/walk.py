@@ -23,6 +23,7 @@ from andiron.columns.bodies import (
     BASE_OFFSET,
     COLUMNS,
     COUNT,
+    INT32_MAX,
     INT64_MAX,
     LAST_DELTA,
     RECORD_BYTES_MIN,
@@ -38,7 +39,7 @@ from andiron.model.errors import ProtocolError
 from andiron.records.batch import Bytes
 from andiron.records.varint import SMALL, read_varint
 
-MICROS_MAX = INT64_MAX // 1000  # of milliseconds that can be told in microseconds
+MILLIS_MAX = INT64_MAX // 1000  # that can be told in microseconds
 
 
 class Headers(NamedTuple):
@@ -95,7 +96,7 @@ def _laid_out(bodies: Bodies) -> tuple[Bytes, Longs]:
     sizes = np.array([len(source) for source in bodies.sources], np.int64)
     if (table[:, STOP] > sizes[table[:, SOURCE]]).any():
         raise malformed("a batch is cut short")
-    if len(bodies.sources) == 1:
+    if len(bodies.sources) == 1 and sizes[0] <= INT32_MAX:  # as far as Arrow's offsets reach
         return bodies.sources[0], table
     spans = zip(table[:, SOURCE].tolist(), table[:, START].tolist(), table[:, STOP].tolist(), strict=True)
     views = [memoryview(source) for source in bodies.sources]
@@ -139,7 +140,7 @@ def _timestamps(each: Longs, delta: Longs) -> Longs:
     base, by_broker = each[:, TIMESTAMP], each[:, TIMESTAMP_TYPE] == 1
     timestamp = np.where(by_broker, base, base + delta)
     overflown = ~by_broker & ((base < 0) == (delta < 0)) & ((timestamp < 0) != (base < 0))
-    if (overflown | (timestamp > MICROS_MAX) | (timestamp < -MICROS_MAX)).any():
+    if (overflown | (timestamp > MILLIS_MAX) | (timestamp < -MILLIS_MAX)).any():
         raise malformed("a timestamp that microseconds cannot tell")
     return timestamp
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from andiron.columns import walk as walking
 from andiron.columns.bodies import bodies_of
 from andiron.columns.walk import walk
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -37,6 +38,16 @@ def test_headers_of_rows_left_out_are_left_out():
     assert headers.keys.to_pylist() == [b"n"]
     assert headers.values.to_pylist() == [b"b"]
     assert memoryview(headers.offsets).cast("i").tolist() == [0, 1]
+
+
+def test_a_source_farther_than_offsets_reach_is_walked_too(monkeypatch):
+    monkeypatch.setattr(walking, "INT32_MAX", 100)
+    answer = bytes(200) + bytes(batch(0, b"a", b"b").raw)
+
+    assert walk(bodies_of([Batch(answer, 200)], 0, END), 0, END, headers=False).value.to_pylist() == [
+        b"a",
+        b"b",
+    ]
 
 
 def test_nothing_to_walk_gives_empty_columns():
