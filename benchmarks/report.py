@@ -44,7 +44,8 @@ class Row:
 class Report:
     """Rows in the order in which they were first asked, and how busy the machine was before the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, other: str = "kafka") -> None:
+        self.other = other
         self.rows: dict[str, Row] = {}
         self.busy = os.getloadavg()[0]
         if self.busy > BUSY * (os.cpu_count() or 1):
@@ -60,13 +61,11 @@ class Report:
             self.rows[name].limit = limit
 
     def table(self) -> str:
-        head = (
-            f"{'':52} {'better':>7} {'andiron':>11} {'kafka':>11} {'ahead':>7} {'limit':>11} {'of limit':>8}"
-        )
+        head = f"{'':52} {'better':>7} {'andiron':>11} {self.other:>11} {'ahead':>7} {'limit':>11} {'of limit':>8}"
         return "\n".join([head, *map(self._line, self.rows.values())])
 
     def _line(self, row: Row) -> str:
-        ours, theirs = row.median("andiron"), row.median("kafka")
+        ours, theirs = row.median("andiron"), row.median(self.other)
         cells = [f"{row.name + ', ' + row.unit:52}", f"{'higher' if row.higher_is_better else 'lower':>7}"]
         cells += [f"{_figure(each):>11}" for each in (ours, theirs)]
         cells += [f"{_times(row.ahead(ours, theirs)):>7}", f"{_figure(row.limit):>11}"]
@@ -80,22 +79,21 @@ class Report:
         shared |= {"python": platform.python_version(), "machine": platform.machine(), "busy": self.busy}
         with open(path, "a") as out:
             for row in self.rows.values():
-                out.write(json.dumps({**shared, "cores": os.cpu_count(), **_fields(row)}) + "\n")
+                out.write(json.dumps({**shared, "cores": os.cpu_count(), **self._fields(row)}) + "\n")
         return path
 
-
-def _fields(row: Row) -> dict[str, object]:
-    ours, theirs = row.median("andiron"), row.median("kafka")
-    return {
-        "row": row.name,
-        "unit": row.unit,
-        "better": "higher" if row.higher_is_better else "lower",
-        "andiron": ours,
-        "kafka": theirs,
-        "ahead": row.ahead(ours, theirs),
-        "limit": row.limit,
-        "rounds": row.answers,
-    }
+    def _fields(self, row: Row) -> dict[str, object]:
+        ours, theirs = row.median("andiron"), row.median(self.other)
+        return {
+            "row": row.name,
+            "unit": row.unit,
+            "better": "higher" if row.higher_is_better else "lower",
+            "andiron": ours,
+            self.other: theirs,
+            "ahead": row.ahead(ours, theirs),
+            "limit": row.limit,
+            "rounds": row.answers,
+        }
 
 
 def _figure(value: float | None) -> str:

@@ -19,7 +19,7 @@ from peers.process import Server
 from peers.raw import Closed, Raw
 
 __all__ = ["KINDS", "Closed", "Kafka", "Node", "Raw", "Server", "available", "create_topic"]
-__all__ += ["create_topics", "frames", "probe"]
+__all__ += ["create_topics", "frames", "jars", "probe"]
 
 Kind = Callable[..., Server]
 KINDS: Mapping[str, Kind] = {"kafka": Kafka, "andiron": Node}

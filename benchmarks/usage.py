@@ -7,6 +7,7 @@ from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
 MB = 1 << 20
+GROUP, SESSION = 2, 3  # fields of /proc/PID/stat after the name
 
 
 def cpu_seconds(pid: int) -> float:
@@ -24,12 +25,23 @@ def peak_mb(pid: int) -> float:
     return sum(_status(member, "VmHWM") for member in _group(pid)) / 1024
 
 
+def session_cpu_seconds(pid: int) -> float:
+    """User and system time of a whole session, whichever groups its processes made."""
+    return sum(_ticks(member) for member in _members(pid, SESSION)) / TICKS
+
+
+def session_peak_mb(pid: int) -> float:
+    """The most memory that the processes of a session held, each at its own worst."""
+    return sum(_status(member, "VmHWM") for member in _members(pid, SESSION)) / 1024
+
+
 def _group(pid: int) -> list[int]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and _fields(int(entry.name))[2:3] == [str(pid)]:
-            found.append(int(entry.name))
-    return found
+    return _members(pid, GROUP)
+
+
+def _members(pid: int, field: int) -> list[int]:
+    entries = (entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [int(name) for name in entries if _fields(int(name))[field : field + 1] == [str(pid)]]
 
 
 def _ticks(pid: int) -> int:
