@@ -96,6 +96,7 @@ def test_others_see_what_was_committed_and_nothing_of_what_was_aborted(
     with ColumnProducer(client, transaction=transaction) as producer:
         transaction.begin()
         producer.send(rows(b"1", b"2", partition=[0, 1]), topic)
+        producer.flush()
         transaction.abort()
         transaction.begin()
         producer.send(rows(b"3", b"4", partition=[0, 1]), topic)
@@ -187,8 +188,9 @@ def test_a_zombie_neither_writes_nor_ends_nor_goes_on(node: Server, client: Clie
     heir.initiate()
     held = zombie.identity
 
+    producer.send(rows(b"undead too", partition=[1]), topic)
     with pytest.raises(Fenced):
-        producer.send(rows(b"undead too", partition=[1]), topic)
+        producer.flush()
     with pytest.raises(Fenced):
         zombie.commit()
     with pytest.raises(Fenced):

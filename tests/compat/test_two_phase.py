@@ -105,7 +105,7 @@ def seen(server: Server, *values: bytes) -> None:
     eventually(lambda: all(committed(server, partition) == [*values] for partition in (0, 1)))
 
 
-@pytest.mark.parametrize("consent", [{}])
+@pytest.mark.parametrize("consent", [{"transaction.two.phase.commit.enable": "false"}])
 def test_it_is_for_the_operator_to_allow(server: Server) -> None:
     refused = Participant(server).open()
 

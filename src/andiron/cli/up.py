@@ -100,6 +100,7 @@ def node_by_itself(host: str, port: int) -> dict[str, str]:
         "offsets.topic.replication.factor": "1",
         "transaction.state.log.replication.factor": "1",
         "transaction.state.log.min.isr": "1",
+        "transaction.two.phase.commit.enable": "true",  # for Spark's exactly-once sink; nobody has to be kept out
     }
 
 

@@ -44,6 +44,13 @@ def test_a_node_by_itself_is_broker_and_controller(started: list[NodeSettings], 
     assert settings.log_dirs == (str(tmp_path),)
 
 
+def test_a_node_by_itself_lets_producers_prepare(started: list[NodeSettings], tmp_path: Path) -> None:
+    up("--data", str(tmp_path))
+    up("--data", str(tmp_path), "--set", "transaction.two.phase.commit.enable=false")
+
+    assert [each.transactions.transaction_two_phase_commit_enable for each in started] == [True, False]
+
+
 def test_ready_it_says_where_it_is_and_how_to_talk_to_it(started: list[NodeSettings], tmp_path: Path) -> None:
     said = up("--data", str(tmp_path), "--port", "19").stdout
 

@@ -1,0 +1,73 @@
+"""Play the matrix, round after round, in another order each time, and print what was killed and what came of it.
+
+    PYTHONPATH=tests python -m kills [--rounds 1] [--seed 0] [--job sink] [--only driver]
+
+The control is played in the first round: a naive sink, whose driver is killed after it has written and before Spark has
+written that down. It must duplicate, or the arena could not tell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from andiron.spark.steps import STEPS
+from kills.arena import Account, Arena
+from kills.cells import ALL, Kill
+
+WHO = ("task", "committer", "driver", "broker", "outage")
+
+
+def main() -> int:
+    """Play; the exit code says whether everything was exact."""
+    parser = argparse.ArgumentParser(prog="kills")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--job", default="sink", choices=("sink", "foreach"))
+    parser.add_argument("--only", choices=WHO)
+    chosen = parser.parse_args()
+    cells = [Kill(each.who, each.step, chosen.job) for each in ALL if chosen.only in (None, each.who)]
+    done: Counter[Kill] = Counter()
+    exact = _control()
+    for number in range(chosen.rounds):
+        kills = random.Random(chosen.seed + number).sample(cells, len(cells))
+        began = time.monotonic()
+        account = _play(kills, chosen.job)
+        done.update(kills)
+        exact &= account.is_exact
+        print(f"round {number + 1}: {account} in {time.monotonic() - began:.0f} s", flush=True)
+    _print_table(done, chosen.job)
+    print("exact: nothing lost, nothing twice" if exact else "NOT EXACT")
+    return 0 if exact else 1
+
+
+def _play(kills: list[Kill], job: str) -> Account:
+    with (
+        tempfile.TemporaryDirectory(prefix="kills-") as folder,
+        Arena(Path(folder), kills, {job: f"kills.jobs:{job}"}) as arena,
+    ):
+        arena.run(patience_s=60.0 * (2 + len(kills)))
+        return arena.account(job)
+
+
+def _control() -> bool:
+    account = _play([Kill("driver", "after_commit", "naive")], "naive")
+    told = "as it must" if account.duplicated else "WHICH IT SHOULD NOT BE"
+    print(f"control, a naive sink: {account}: not exact, {told}", flush=True)
+    return account.duplicated > 0 and account.lost == 0
+
+
+def _print_table(done: Counter[Kill], job: str) -> None:
+    print(f"\n{'kills':22}" + "".join(f"{who:>11}" for who in WHO))
+    for step in STEPS:
+        counts = [done[Kill(who, step, job)] for who in WHO]
+        print(f"{step:22}" + "".join(f"{count or '·':>11}" for count in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
