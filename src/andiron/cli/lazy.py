@@ -2,6 +2,8 @@
 
 A node must be ready within half a second of its process's start, and `andiron consume` should not have
 loaded a broker. So the group knows of each command only where it is and what its help says first.
+
+A command may need what only an extra of the installation brings; whoever calls it without is told which.
 """
 
 from __future__ import annotations
@@ -11,6 +13,17 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
+
+from andiron.cli.failures import Failure
+
+# What is missing, and the extra that brings it.
+EXTRAS = {
+    "numpy": "arrow",
+    "pyarrow": "arrow",
+    "deltalake": "spark",
+    "pandas": "spark",
+    "pyspark": "spark",
+}
 
 
 class Place(NamedTuple):
@@ -37,7 +50,13 @@ class LazyGroup(click.Group):
         place = self._places.get(cmd_name)
         if place is None:
             return None
-        command: click.Command = getattr(import_module(place.module), place.attribute)
+        try:
+            command: click.Command = getattr(import_module(place.module), place.attribute)
+        except ModuleNotFoundError as error:
+            extra = EXTRAS.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            raise Failure(f"{error.name} is not installed: pip install 'andiron[{extra}]'") from error
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -20,7 +20,11 @@ PLACES = {
     "transaction": Place(
         "andiron.cli.transaction", "transaction", "List, describe, look for hanging and abort transactions."
     ),
+    "table": Place(
+        "andiron.cli.table", "table", "Show tables that Spark has written, and prove that they are right."
+    ),
     "config": Place("andiron.cli.config", "config", "Show and change settings of topics and brokers."),
+    "pipeline": Place("andiron.cli.pipeline", "pipeline", "List, run, look at and stop pipelines on Spark."),
     "log": Place("andiron.cli.log", "log", "Look into the data files of a stopped node."),
 }
 

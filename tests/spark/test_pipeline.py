@@ -1,0 +1,136 @@
+"""`andiron pipeline` on Spark, as a user has it: a run in one terminal, status and stop in another."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from peers.node import Node
+from peers.waiting import eventually
+
+JOB = '''"""Counts ticks."""
+
+from dataclasses import dataclass
+
+from andiron.model.settings import INT, STRING, setting
+
+
+@dataclass(frozen=True, slots=True)
+class SETTINGS:
+    bootstrap: str = setting("bootstrap", STRING, "", "")
+    data: str = setting("data", STRING, "", "")
+    fail_at: int = setting("fail.at", INT, -1, "The batch to fail in.")
+
+
+def start(spark, settings):
+    def sink(rows, batch):
+        if batch == settings.fail_at:
+            raise ValueError("this batch was told to fail")
+
+    ticks = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 5).load()
+    query = ticks.writeStream.queryName("ticks").trigger(processingTime="200 milliseconds")
+    return [query.option("checkpointLocation", settings.data + "/checkpoint").foreachBatch(sink).start()]
+'''
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def environment(tmp_path: Path, node: Node) -> dict[str, str]:
+    pytest.importorskip("pyspark")
+    (tmp_path / "jobs" / "ticks").mkdir(parents=True)
+    (tmp_path / "jobs" / "ticks" / "job.py").write_text(JOB)
+    ours = {
+        "ANDIRON_PIPELINES": str(tmp_path / "jobs"),
+        "ANDIRON_BOOTSTRAP": node.bootstrap,
+        "SPARK_MASTER": "local[1]",
+    }
+    return {**os.environ, **ours}
+
+
+@pytest.fixture
+def call(tmp_path: Path, environment: dict[str, str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`andiron pipeline …` to its end."""
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command(*arguments), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+@pytest.fixture
+def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """`andiron pipeline run ticks …` in the background, in a process group of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(*arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            command("run", "ticks", *arguments),
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "andiron", "pipeline", *arguments]
+
+
+def test_a_pipeline_is_run_watched_stopped_and_goes_on(call: Any, start: Any) -> None:
+    running = start()
+
+    def batch() -> int:
+        state = json.loads(call("status", "ticks", "--json").stdout or "{}")
+        return state["queries"][0]["batch"] if state.get("queries") else -1
+
+    eventually(lambda: batch() >= 2, 120)
+    assert "ticks is running, in process" in call("status", "ticks").stdout
+    second = call("run", "ticks")
+    assert second.returncode == 1 and "runs already" in second.stderr
+
+    assert call("stop", "ticks").stdout == "ticks is stopped\n"
+    assert running.wait(30) == 0
+    assert running.stdout.read().splitlines()[-1] == "ticks is stopped; the next run goes on from here"
+    assert running.stderr.read() == ""
+    last = batch()
+
+    again = start("--set", f"fail.at={last + 2}")
+    _, told = again.communicate(timeout=120)
+    assert again.returncode == 1
+    assert told.startswith("andiron: ticks failed: this batch was told to fail (")
+    assert len(told.splitlines()) == 1
+    assert "ticks failed" in call("status", "ticks").stdout
+    assert batch() == last + 1
+
+
+def test_a_pipeline_that_was_killed_is_known_to_be_gone(call: Any, start: Any) -> None:
+    running = start()
+    eventually(lambda: call("status", "ticks").returncode == 0, 120)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+
+    told = call("status", "ticks")
+    assert told.returncode == 3
+    assert "its process ended without a word" in told.stdout
+    assert call("stop", "ticks").returncode == 1

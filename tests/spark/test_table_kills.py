@@ -1,0 +1,105 @@
+"""Tables whose writers are killed at each step: nothing is lost, nothing is double, and nothing is left lying about.
+
+A naive append is killed too, in the one place where it shows: were it right as well, the test would prove nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.dataset as ds
+import pytest
+
+from andiron.client.blocking.client import Client
+from peers.node import Node
+from peers.topics import Topics
+
+if TYPE_CHECKING:
+    from andiron.spark.tables.findings import Verdict
+
+JOB = Path(__file__).with_name("table_job.py")
+KILLED = -9
+BATCHES = 5
+STEPS = ("table_before_write", "table_after_write", "table_before_commit", "table_after_commit")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture(autouse=True)
+def there_is_spark() -> None:
+    java = pytest.importorskip("andiron.spark.java", reason="pyspark is not installed")
+    try:
+        java.find_java()
+    except java.NoJava as why:
+        pytest.skip(str(why))
+
+
+class Runs:
+    """Runs of one query, one after the other."""
+
+    def __init__(self, node: Node, topics: Topics, at: Path, kind: str) -> None:
+        self.node, self.topic, self.dead = node, topics.make(1), topics.make(1)
+        self.table = str(at / "table")
+        self.told = {
+            "kind": kind,
+            "bootstrap": node.bootstrap,
+            "topic": self.topic,
+            "dead": self.dead,
+            "table": self.table,
+            "checkpoint": str(at / "checkpoint"),
+        }
+        bad = {7, 33, 66} if kind in ("parquet", "delta") else set()
+        values = [json.dumps({"id": str(number), "shop": number % 4}) for number in range(20 * BATCHES)]
+        topics.write(self.topic, ["bad" if number in bad else value for number, value in enumerate(values)])
+
+    def run(self, *kill_at: object) -> None:
+        """To the end of the log, or to where it is killed."""
+        told = json.dumps({**self.told, "kill_at": kill_at})
+        done = subprocess.run(
+            [sys.executable, str(JOB), told],
+            start_new_session=True,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == (KILLED if kill_at else 0), done.stderr[-4000:]
+
+    def verify(self) -> Verdict:
+        """The table beside its log."""
+        from andiron.spark.tables.opening import open_table  # noqa: PLC0415 - needs Spark to be installed
+        from andiron.spark.tables.verify import verify  # noqa: PLC0415
+
+        with Client(self.node.bootstrap) as client:
+            return verify(open_table(self.table), client)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "delta", "upsert"])
+def test_a_table_has_every_record_once_wherever_its_writer_is_killed(
+    kind: str, node: Node, topics: Topics, tmp_path: Path
+) -> None:
+    runs = Runs(node, topics, tmp_path, kind)
+
+    for batch, step in enumerate(STEPS, start=1):
+        runs.run(step, batch)
+        assert not [each for each in runs.verify().findings if each.what != "beyond"]
+    runs.run()
+
+    verdict = runs.verify()
+    assert verdict.findings == []
+    assert (verdict.batches, verdict.records) == (BATCHES + 1, 20 * BATCHES)
+    assert verdict.rows + verdict.dead_letters == 20 * BATCHES
+    left = [path.name for path in Path(runs.table).iterdir() if path.name.startswith("_trash")]
+    assert left == list(Path(runs.table).glob("_staging/*")) == []
+
+
+def test_a_naive_append_has_records_twice(node: Node, topics: Topics, tmp_path: Path) -> None:
+    runs = Runs(node, topics, tmp_path, "naive")
+
+    runs.run("table_after_commit", 2)
+    runs.run()
+
+    assert ds.dataset(runs.table).count_rows() == 20 * (BATCHES + 1)

@@ -1,0 +1,72 @@
+"""Queries that start, are slow to start, or do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from andiron.spark.pipeline.starting import ATTEMPTS, LATE, start_query
+
+
+class Query:
+    def __init__(self, looks: int, problem: str | None = None) -> None:
+        self.looks, self.problem = looks, problem
+        self.lastProgress = None
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802 (Spark's name)
+        return self.problem is None or self.looks > 0
+
+    @property
+    def status(self) -> dict[str, Any]:
+        self.looks -= 1
+        return {"message": "Initializing sources" if self.looks > 0 else "Waiting for data to arrive"}
+
+    def exception(self) -> str | None:
+        return self.problem
+
+
+class Writer:
+    def __init__(self, *queries: Query) -> None:
+        self.queries = list(queries)
+
+    def start(self) -> Query:
+        return self.queries.pop(0)
+
+
+def started(*queries: Query, patience_s: float = 30) -> Any:
+    writer: Any = Writer(*queries)
+    return start_query(writer, patience_s)
+
+
+def test_a_query_is_given_back_when_it_is_under_way() -> None:
+    query = Query(3)
+
+    assert started(query) is query
+    assert query.looks == 0
+
+
+def test_a_query_whose_python_was_late_is_started_again() -> None:
+    late, fine = Query(0, f"[x] {LATE}."), Query(1)
+
+    assert started(late, fine) is fine
+
+
+def test_a_query_that_fails_for_a_reason_of_its_own_is_not() -> None:
+    broken = Query(0, "no such topic")
+
+    assert started(broken) is broken
+
+
+def test_there_is_an_end_to_attempts() -> None:
+    late = [Query(0, LATE) for _ in range(ATTEMPTS)]
+
+    assert started(*late) is late[-1]
+
+
+@pytest.mark.parametrize("patience_s", [0, -1])
+def test_patience_has_an_end(patience_s: float) -> None:
+    slow = Query(1_000_000)
+
+    assert started(slow, patience_s=patience_s) is slow
