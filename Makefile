@@ -4,13 +4,18 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 DATA   ?= data
 PORT   ?= 9092
+RATE   ?= 50
+BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run test check format sim bench docs clean
+.PHONY: help run up test check format sim bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: $(VENV)/.core  ## install, then start a node on localhost:9092 with its data in ./data
+run: $(VENV)/.spark  ## install, then run it all: a node, sample orders (RATE=50 a second), the orders pipeline on Spark
+	@$(BIN)/andiron pipeline run orders --embedded -b localhost:$(PORT) --log-data $(DATA) --sample $(RATE) --results
+
+up: $(VENV)/.core  ## install, then start a node alone, on localhost:9092 with its data in ./data
 	@$(BIN)/andiron up --data $(DATA) --port $(PORT)
 
 test: $(VENV)/.dev  ## install what the tests need and run them all
@@ -32,6 +37,8 @@ sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/compare.py
 	$(BIN)/python benchmarks/coordinators.py
+	$(BIN)/python benchmarks/columns.py
+	$(BIN)/python benchmarks/connectors.py
 
 docs: $(VENV)/.dev  ## write docs/apis.md and docs/settings.md anew from the code
 	$(BIN)/python -m andiron.cli.reference docs
@@ -43,10 +50,17 @@ clean:  ## remove the virtual environment and what the tools left behind; ./data
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.core: $(BUILT_FROM) | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+# Spark needs a Java; where the machine has none that is new enough, pip brings one.
+$(VENV)/.spark: $(BUILT_FROM) | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark]'
+	@$(BIN)/python -c 'from andiron.spark.java import find_java; find_java()' 2>/dev/null \
+		|| $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark,java]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.dev: $(BUILT_FROM) | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.core

@@ -116,7 +116,7 @@ def measure(node: Node, subject: Subject, rows: int, folder: Path, report: Repor
             report.add(subject.name, each, found[way], "rows/s", "higher")
             report.add(subject.name, f"{each}: CPU", found[f"{way}_cpu"], "s/M rows", "lower")
     if not weaker:
-        report.add(subject.name, "a micro-batch of one record", found["small_batches"], "ms", "lower")
+        report.add(subject.name, "a micro-batch of a few records", found["small_batches"], "ms", "lower")
         report.add(subject.name, "memory of Spark, most", found["peak_mb"], "MB", "lower")
         used = usage.cpu_seconds(node.pid) - before
         report.add(subject.name, "CPU of the node for all of this", used, "s", "lower")

@@ -25,7 +25,7 @@ LAYERS = [
 RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}
 
 # Within a row, and across the products, only these arrows exist.
-SIDEWAYS = {("quorum", "replication"), ("cli", "testing")}
+SIDEWAYS = {("quorum", "replication"), ("cli", "testing"), ("cli", "spark")}
 # What looks allowed by rank and is not, with the modules that are the exception.
 FORBIDDEN = {
     ("client", "broker"), ("client", "log"), ("client", "replication"), ("client", "quorum"),
@@ -128,8 +128,10 @@ def test_every_module_has_a_test_of_its_name(path):
     if path.name in ("__init__.py", "__main__.py") or not does_something(path):
         return
     together = [test for prefix, test in TESTED_TOGETHER.items() if str(relative).startswith(prefix)]
-    own = UNIT / relative.parent / f"test_{path.name}"
-    assert own.exists() or any((ROOT / "tests" / test).exists() for test in together)
+    own = [UNIT / relative.parent / f"test_{path.name}"]
+    if package_of(path) == "spark":  # what is nothing but an expression of Spark's is tried on Spark
+        own.append(ROOT / "tests" / "spark" / f"test_{path.name}")
+    assert any(test.exists() for test in own) or any((ROOT / "tests" / test).exists() for test in together)
 
 
 def test_the_tree_in_the_readme_is_the_tree():

@@ -8,7 +8,7 @@ and the import of pyspark are in no figure.
     read_batch     topic → noop
     write_stream   files → topic, four files a micro-batch each, the first not counted in the rate
     write_batch    files → topic
-    small_batches  one record a micro-batch, topic → noop: the price of a batch
+    small_batches  a record of each partition a micro-batch, topic → noop: the price of a batch
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from andiron.spark import session
 from pyspark.sql import DataFrame, SparkSession
 
 import usage
+from andiron.spark import session
 from loads import answer
 
 BATCHES = 4
@@ -61,7 +61,7 @@ class Ways:
 
     def small_batches(self, topic: str) -> float:
         """Milliseconds of a micro-batch."""
-        stream = self._stream(topic, maxOffsetsPerTrigger="1").limit(1)
+        stream = self._stream(topic, maxOffsetsPerTrigger="1")
         query = self._started(stream.writeStream.format("noop"), seconds=0)
         while len(query.recentProgress) < SMALL_BATCHES and query.isActive:
             time.sleep(0.1)

@@ -1,0 +1,62 @@
+"""The orders pipeline as a whole, on Spark: killed on the way, and on a cluster."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checking import check
+from feed import Feed
+from job import Settings, prepare
+from proof import prove
+from sample import Sample
+
+from peers.node import Node
+from peers.spark_cluster import SparkCluster, bare_python
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+NODE = {"transaction.two.phase.commit.enable": "true"}
+
+
+def test_every_cent_arrives_though_the_driver_is_killed_and_the_broker_restarted(tmp_path: Path) -> None:
+    sample = Sample(seed=5, orders=5_000, malformed=0.02)
+
+    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print)
+
+    assert [str(finding) for finding in findings if finding.problem] == []
+
+
+def test_it_runs_on_a_cluster_with_nothing_changed_but_the_master(tmp_path: Path) -> None:
+    sample = Sample(seed=6, orders=1_000, malformed=0.02)
+    with Node(tmp_path / "node", settings=NODE) as node, SparkCluster(tmp_path) as cluster:
+        settings = Settings(node.bootstrap, str(tmp_path / "data" / "orders"))
+        prepare(settings)
+        feed = Feed(settings.bootstrap, settings.topic, sample)
+        feed.send(sample.ticks)
+        feed.close()
+        run = [
+            "run",
+            "orders",
+            "-b",
+            node.bootstrap,
+            "--data",
+            str(tmp_path / "data"),
+            "--set",
+            "trigger=available-now",
+        ]
+        on_the_cluster = ["--master", cluster.master, "--conf", "spark.executor.memory=512m"]
+        done = subprocess.run(
+            [sys.executable, "-m", "andiron", "pipeline", *run, *on_the_cluster],
+            env={**os.environ, "PYSPARK_PYTHON": bare_python(tmp_path / "python")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr + cluster.printed()
+        findings = check(settings, sample)
+
+    assert [str(finding) for finding in findings if finding.problem] == []
