@@ -19,17 +19,17 @@ up: $(VENV)/.core  ## install, then start a node alone, on localhost:9092 with i
 	@$(BIN)/andiron up --data $(DATA) --port $(PORT)
 
 test: $(VENV)/.dev  ## install what the tests need and run them all
-	@$(BIN)/python -m pytest -n 2 --dist worksteal tests
+	@$(BIN)/python -m pytest -n 2 --dist worksteal tests pipelines
 
 check: $(VENV)/.dev  ## format, lint, types, tidy
-	$(BIN)/ruff format --check src tests benchmarks examples
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples pipelines
+	$(BIN)/ruff check src tests benchmarks examples pipelines
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_tidy.py
 
 format: $(VENV)/.dev  ## put the code into its format
-	$(BIN)/ruff format src tests benchmarks examples
-	$(BIN)/ruff check --fix-only src tests benchmarks examples
+	$(BIN)/ruff format src tests benchmarks examples pipelines
+	$(BIN)/ruff check --fix-only src tests benchmarks examples pipelines
 
 sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 	$(BIN)/python -m andiron.sim --seeds 500

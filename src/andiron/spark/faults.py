@@ -7,8 +7,8 @@ A field is not read as what it is to become, but as what shows whether it is tha
     decimal(10,2)        with all the digits there are: Spark would round 12.345
     anything else        as it is; where it does not fit Spark leaves it null and marks the record as corrupt
 
-`read_as` says how a type is read and `value_of` makes the value from that. `fault` looks at every record, and `lost` at those
-that are corrupt.
+`read_as` says how a type is read, and `value_of` makes the value from that. `is_suspect` is asked of every record; what
+is wrong is told by `fault`, and of records that are corrupt by `lost`.
 
 The law: what is costly stands behind a `when`, never behind an `&`. Spark takes both sides of an `&` for what is
 computed anyway, and if a part of them occurs twice, computes it for every row beforehand.
@@ -31,6 +31,7 @@ from pyspark.sql.types import (
     StructType,
     TimestampNTZType,
     TimestampType,
+    VariantType,
 )
 
 DIGITS_MAX = 38  # of any decimal
@@ -70,6 +71,22 @@ def value_of(read: Column, kind: DataType) -> Column:
     return read.try_cast(kind)
 
 
+def is_suspect(read: Column, field: StructField) -> Column:
+    """Whether there may be a fault in a field: true where there is one, and seldom where there is none."""
+    found = fn.lit(False) if field.nullable else read.isNull()
+    match field.dataType:
+        case StructType():
+            for each in field.dataType.fields:
+                found = found | (read.isNotNull() & is_suspect(read[each.name], each))
+        case StringType():
+            found = found | read.rlike(_LOOKS_LIKE_ANOTHER_TYPE)
+        case TimestampType() | TimestampNTZType() | DateType():
+            found = found | _is_wrong(read, field.dataType) | read.rlike(_LOOKS_LIKE_ANOTHER_TYPE)
+        case _:
+            found = found | _is_wrong(read, field.dataType)
+    return found
+
+
 def fault(read: Column, field: StructField, text: Column, inside: tuple[str, ...] = ()) -> Column:
     """What is wrong with a field of the object at the path `inside`, of a record that Spark could read; else null."""
     path = (*inside, field.name)
@@ -100,7 +117,9 @@ def _faults_of_value(read: Column, kind: DataType, path: tuple[str, ...], text: 
 
 def _another_type(read: Column, kind: DataType, path: tuple[str, ...], text: Column) -> Column:
     """For what was read as a string and is none in the text. Only what looks so is looked at a second time."""
-    there = fn.try_variant_get(fn.try_parse_json(text), _json_path(path), "variant")
+    there = fn.from_json(text, _as_variant(path))
+    for name in path:
+        there = there[name]
     is_string = fn.coalesce(fn.schema_of_variant(there), fn.lit("")) == fn.lit("STRING")
     return fn.when(
         read.rlike(_LOOKS_LIKE_ANOTHER_TYPE),
@@ -215,6 +234,15 @@ def _plain(number: Column) -> Column:
     """A decimal without the zeros that its type puts behind it."""
     text = number.cast("string")
     return fn.when(text.contains("."), fn.rtrim(fn.rtrim(text, fn.lit("0")), fn.lit("."))).otherwise(text)
+
+
+def _as_variant(path: tuple[str, ...]) -> StructType:
+    """A schema that has the field at a path as whatever it is."""
+    kind: DataType = VariantType()
+    for name in reversed(path):
+        kind = StructType([StructField(name, kind)])
+    assert isinstance(kind, StructType)
+    return kind
 
 
 def _json_path(path: tuple[str, ...]) -> str:

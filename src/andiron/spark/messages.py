@@ -18,7 +18,9 @@ from andiron.spark.commits import Prepared, Write
 from andiron.spark.decisions import Participant, SinkError
 
 NO_BATCH = -1
-QUERY, BATCH, RUN = "sql.streaming.queryId", "streaming.sql.batchId", "spark.jobGroup.id"
+QUERY, BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
+# Spark makes a run's id the group of its jobs. A function in foreachBatch may set another: the application is added.
+RUN = ("spark.app.id", "spark.jobGroup.id")
 
 
 class Task(NamedTuple):
@@ -40,12 +42,9 @@ class Task(NamedTuple):
         if context is None:
             raise SinkError("rows are written by Spark's tasks only")
         batch = context.getLocalProperty(BATCH)
-        return cls(
-            context.partitionId(),
-            context.getLocalProperty(QUERY),
-            int(batch) if batch else NO_BATCH,
-            context.getLocalProperty(RUN) or "",
-        )
+        run = [context.getLocalProperty(name) or "" for name in RUN]
+        query = context.getLocalProperty(QUERY)
+        return cls(context.partitionId(), query, int(batch) if batch else NO_BATCH, "/".join(run))
 
 
 @dataclass

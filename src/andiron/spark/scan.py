@@ -15,7 +15,6 @@ Read next: client/blocking/column_reader.py.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
@@ -31,7 +30,6 @@ from andiron.spark.options import SourceOptions
 from andiron.spark.plan import DataLoss, Range, ranges
 from andiron.spark.topics import Topics, reaching
 
-PAUSE_S = 0.2
 LEAST_FETCH_BYTES, RECORD_BYTES = 64 * KIB, 2 * KIB  # what a short range asks for: so much for each offset
 GONE = (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
@@ -61,23 +59,11 @@ def scan(options: SourceOptions, whole: Range) -> Iterator[pa.RecordBatch]:
     client = client_of(options.kafka)
     left: Range | None = whole
     with reaching(options.kafka):
-        _reach(client)
+        client.reach()
         while left is not None:
             left = yield from _read(options, client, left)
             if left is not None:
                 left = _still_there(options, client, left)
-
-
-def _reach(client: Client) -> None:
-    """Wait for the cluster, should it be away just now: the driver has talked to it a moment ago."""
-    deadline = time.monotonic() + client.settings.default_api_timeout_ms / 1000
-    while not client.metadata.brokers:
-        try:
-            client.refresh([])
-        except ProtocolError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(PAUSE_S)
 
 
 def _read(

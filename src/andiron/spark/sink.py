@@ -64,7 +64,10 @@ class _Sink:
             log.warning("%s", warning)
 
     def _client(self) -> Client:
-        return Client(self.options.bootstrap, self.options.client)
+        """Each task and each commit has its own; the query runs, so a broker that is away is expected back."""
+        client = Client(self.options.bootstrap, self.options.client)
+        client.reach()
+        return client
 
     def _perform(self, course: Course[None]) -> None:
         with self._client() as client:

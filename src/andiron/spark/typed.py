@@ -16,10 +16,11 @@ numbers and strings are strings, but a decimal may be written as a string, since
 exact. Times are strings of ISO 8601; without a zone they are in the session's. Within arrays and maps a number in
 the place of a string is taken as text, and a reason names the array.
 
-It is all expressions of Spark SQL. Two things in them look odd and must stay: the text is parsed inside of an array
-with a mark behind it, since Spark takes `{"a": 1} junk` and `{"a": 1}{"a": 2}` for the first object alone; and the
-parsed column hangs on spark_partition_id(), because the optimizer would otherwise copy the parsing into
-every filter.
+It is all expressions of Spark SQL. Three things in them look odd and must stay. The text is parsed inside of an array
+with a mark behind it, since Spark takes `{"a": 1} junk` and `{"a": 1}{"a": 2}` for the first object alone. The parsed
+column hangs on spark_partition_id(), because the optimizer would otherwise copy the parsing into every filter. And
+what looks wrong is read a second time by from_json (faults.py), for which Spark generates no code: the code of all
+reasons would be one method, too long for the JVM to compile, and every row more than twice as slow.
 
 Read next: dead_letters.py, faults.py.
 """
@@ -33,7 +34,7 @@ from pyspark.sql import functions as fn
 from pyspark.sql.types import ArrayType, BooleanType, StringType, StructField, StructType
 
 from andiron.spark.dead_letters import DeadLetters, as_dead_letters
-from andiron.spark.faults import fault, lost, read_as, value_of
+from andiron.spark.faults import fault, is_suspect, lost, read_as, value_of
 
 ORIGIN = ("key", "topic", "partition", "offset", "timestamp")
 _RECORD = ("key", "value", "topic", "partition", "offset", "timestamp")
@@ -148,6 +149,16 @@ def _documents(text: Column, wanted: StructType) -> Column:
 
 def _reason(text: Column, document: Column, wanted: StructType) -> Column:
     """Why a record is refused; null where it is not."""
+    read = fn.col("read")
+    suspect = fn.col("value").isNull() | ~fn.is_valid_utf8(text) | (fn.size(read[_DOCUMENTS]) != 1)
+    suspect = suspect | read[_END].isNull() | document.isNull() | read[_CORRUPT].isNotNull()
+    for each in wanted.fields:
+        suspect = suspect | is_suspect(document[each.name], each)
+    return fn.when(suspect, _fault(text, document, wanted))
+
+
+def _fault(text: Column, document: Column, wanted: StructType) -> Column:
+    """What is wrong with a record; null if nothing is."""
     read = fn.col("read")
     documents, is_unread = read[_DOCUMENTS], read[_END].isNull()
     faults = [fault(document[each.name], each, text) for each in wanted.fields]

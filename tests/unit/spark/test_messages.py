@@ -13,7 +13,7 @@ from pyspark import TaskContext
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.spark.commits import Write
 from andiron.spark.decisions import Participant, Sink, SinkError
-from andiron.spark.messages import BATCH, QUERY, RUN, Task, Told, prepared_by, told_by, write_of
+from andiron.spark.messages import BATCH, QUERY, Task, Told, prepared_by, told_by, write_of
 
 WRITE = Write(Sink("q"), 3, "run")
 PARTICIPANT = Participant("w.0.0", ProducerIdentity(1, 0), 5)
@@ -66,9 +66,9 @@ def context(monkeypatch: pytest.MonkeyPatch, **properties: str) -> None:
 
 
 def test_a_task_of_a_stream_knows_its_query_batch_and_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    context(monkeypatch, **{QUERY: "q", BATCH: "7", RUN: "r"})
+    context(monkeypatch, **{QUERY: "q", BATCH: "7", "spark.app.id": "app", "spark.jobGroup.id": "run"})
 
-    assert Task.current() == Task(4, "q", 7, "r")
+    assert Task.current() == Task(4, "q", 7, "app/run")
     assert Task.current().is_in_a_stream
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from andiron.model.ids import TopicPartition
-from andiron.spark import scan as scanning
 from andiron.spark.options import SourceOptions
 from andiron.spark.plan import DataLoss, Range
 from andiron.spark.scan import client_of, report, scan
@@ -99,8 +98,7 @@ def test_a_range_beyond_the_log_is_a_loss(world: World) -> None:
         offsets(world.options(), 25, 30)
 
 
-def test_a_cluster_that_is_away_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanning, "PAUSE_S", 0.0)
+def test_a_cluster_that_is_away_is_waited_for(world: World) -> None:
     world.broker.on(ApiKey.API_VERSIONS, lambda _: None, lambda _: None, world.broker.api_versions)
 
     assert offsets(world.options(), 0, 3) == [0, 1, 2]

@@ -9,7 +9,7 @@
 What fails for a passing reason is tried again after a pause, with fresh metadata where it went to the
 wrong broker, until `default.api.timeout.ms` is over; then the last reason is raised. What is refused is
 raised at once. Before any broker has answered there is nothing to be patient about: a first connection
-that fails is an error by itself.
+that fails is an error by itself, unless one waits for it (`reach`).
 
 Read next: ../core/metadata.py, then producer.py and reader.py; coordinators.py for groups and transactions.
 """
@@ -162,21 +162,30 @@ class Client:
 
     # ── patience ─────────────────────────────────────────────────────────────────────
 
-    def retry(self, attempt: Callable[[], R], timeout_ms: int | None = None) -> R:
-        """Do it, again if it fails for a passing reason, until the time is up."""
+    def retry(
+        self, attempt: Callable[[], R], timeout_ms: int | None = None, bearing: ErrorCode | None = None
+    ) -> R:
+        """Do it, again if it fails for a passing reason, or one to be borne like those, until the time is up."""
         allowed = self.settings.default_api_timeout_ms if timeout_ms is None else timeout_ms
         deadline = time.monotonic_ns() + allowed * _NS_PER_MS
         backoff = self.backoff()
         while True:
             try:
                 return attempt()
-            except Retriable as error:
+            except ProtocolError as error:
+                if not isinstance(error, Retriable) and error.code is not bearing:
+                    raise
                 pause_ms = backoff.next_ms()
                 if time.monotonic_ns() + pause_ms * _NS_PER_MS > deadline:
                     raise
                 if isinstance(error, StaleMetadata):
                     self.mark_stale()
             time.sleep(pause_ms / 1000)
+
+    def reach(self) -> None:
+        """Wait for a first broker, for who knows that there is a cluster and that it may be away for a moment."""
+        if not self.metadata.brokers:
+            self.retry(lambda: self.refresh([]), bearing=ErrorCode.BROKER_NOT_AVAILABLE)
 
     def backoff(self) -> Backoff:
         """The pauses between attempts, as the settings have them."""

@@ -96,6 +96,20 @@ def test_no_broker_at_all_is_an_error_at_once() -> None:
     assert "127.0.0.1:2: " in caught.value.detail
 
 
+def test_a_first_broker_is_waited_for_by_who_knows_that_there_is_one(broker: ScriptedBroker) -> None:
+    with (
+        Client("127.0.0.1:1", IMPATIENT) as lost,
+        pytest.raises(Refused, match=r"127\.0\.0\.1:1: no connection"),
+    ):
+        lost.reach()
+    with Client(f"127.0.0.1:1,{broker.bootstrap}", QUICK) as client:
+        client.reach()
+        client.reach()
+
+        assert client.metadata.brokers
+    assert len(broker.requests("Metadata")) == 1
+
+
 def test_one_broker_of_several_is_enough(broker: ScriptedBroker) -> None:
     with Client(f"127.0.0.1:1,{broker.bootstrap}") as client:
         assert client.topic("t").name == "t"
