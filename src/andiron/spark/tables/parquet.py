@@ -125,6 +125,7 @@ class Part:
     name: str
     size: int
     rows: int
+    offsets: tuple[int, int] | None = None  # the least and the greatest, where there is such a column
 
 
 @dataclass
@@ -174,7 +175,8 @@ def parts(files: Files, directory: str) -> list[Part]:
     for each in list(files.list(directory)):
         if _is_part(each):
             with files.filesystem.open_input_file(files.path(each.name)) as file:
-                found.append(Part(each.name, each.size, pq.read_metadata(file).num_rows))
+                told = pq.read_metadata(file)
+            found.append(Part(each.name, each.size, told.num_rows, _span(told)))
         else:
             files.delete(each.name)
     kept = [each for each in found if each.rows] or found[:1]
@@ -182,6 +184,21 @@ def parts(files: Files, directory: str) -> list[Part]:
         if part not in kept:
             files.delete(part.name)
     return kept
+
+
+def _span(told: Any) -> tuple[int, int] | None:
+    """The least and the greatest offset of a file, by its footer."""
+    spans = []
+    for group in range(told.num_row_groups):
+        row_group = told.row_group(group)
+        for at in range(row_group.num_columns):
+            column = row_group.column(at)
+            if column.path_in_schema == "offset" and column.physical_type == "INT64":
+                known = column.statistics
+                if known is None or not known.has_min_max or known.null_count:
+                    return None
+                spans.append((known.min, known.max))
+    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
 
 
 def _is_part(each: Found) -> bool:

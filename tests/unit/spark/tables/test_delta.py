@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pyarrow.dataset as ds
 import pytest
 
 from andiron.spark.tables.delta import DeltaTable
@@ -31,6 +32,17 @@ def test_a_committed_batch_is_there_with_its_ranges(table: DeltaTable) -> None:
     assert table.last(1) == draft(1, 0, 3)
     assert sorted(table.dataset().to_table().column("offset").to_pylist()) == [0, 1, 2]
     assert table.count_rows() == 3
+
+
+def test_files_are_passed_over_by_their_offsets(table: DeltaTable) -> None:
+    add(table, 0, [0, 1, 2], 0, 3)
+    add(table, 1, [3, 4, 5], 3, 6)
+
+    wanted = ds.field("offset") >= 4
+    assert len(list(table.dataset().get_fragments(wanted))) == 1
+    assert sorted(
+        each.as_py() for rows in table.scan(["offset"], None, wanted) for each in rows.column(0)
+    ) == [4, 5]
 
 
 def test_the_first_batch_may_have_rows(table: DeltaTable) -> None:
