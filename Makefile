@@ -7,7 +7,7 @@ PORT   ?= 9092
 RATE   ?= 50
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test check format sim bench docs clean
+.PHONY: help run up test check format sim kills million bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,13 @@ format: $(VENV)/.dev  ## put the code into its format
 
 sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 	$(BIN)/python -m andiron.sim --seeds 500
+
+kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round
+	$(BIN)/python -m pytest -m long tests
+	cd tests && ../$(BIN)/python -m kills --rounds 3
+
+million: $(VENV)/.dev  ## a million orders through the pipeline, with a driver killed and the broker restarted
+	$(BIN)/python pipelines/orders/proof.py
 
 bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/compare.py

@@ -34,7 +34,7 @@ def main(folder: str) -> None:
     os.environ[ROOT] = str(os.getpid())
     with open(f"{folder}/stage.json", encoding="utf-8") as file:
         told = json.load(file)
-    from andiron.spark import session  # noqa: PLC0415 - Spark's processes inherit what was set above
+    from andiron.spark import session
 
     settings: dict[str, Any] = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2}
     spark = session("kills", master="local[2,4]", **settings)

@@ -21,7 +21,7 @@ def found(frame: DataFrame) -> dict[bytes, object]:
 
 
 def test_the_newest_row_of_each_key_is_its_state(spark: SparkSession) -> None:
-    from andiron.spark import latest_per_key  # noqa: PLC0415
+    from andiron.spark import latest_per_key
 
     rows = states(spark, ("a", "placed", 1, 0), ("b", "placed", 1, 1), ("a", "paid", 2, 2))
 
@@ -32,7 +32,7 @@ def test_the_newest_row_of_each_key_is_its_state(spark: SparkSession) -> None:
 
 
 def test_another_column_may_tell_the_order(spark: SparkSession) -> None:
-    from andiron.spark import latest_per_key  # noqa: PLC0415
+    from andiron.spark import latest_per_key
 
     rows = states(spark, ("a", "paid", 2, 0), ("a", "placed", 1, 1))
 
@@ -41,9 +41,9 @@ def test_another_column_may_tell_the_order(spark: SparkSession) -> None:
 
 
 def test_a_key_that_is_done_with_has_a_tombstone(spark: SparkSession) -> None:
-    from pyspark.sql import functions as fn  # noqa: PLC0415
+    from pyspark.sql import functions as fn
 
-    from andiron.spark import latest_per_key  # noqa: PLC0415
+    from andiron.spark import latest_per_key
 
     rows = states(spark, ("a", "placed", 1, 0), ("a", "gone", 2, 1), ("b", "gone", 1, 2), ("b", "back", 2, 3))
     frame = latest_per_key(rows, "order_id", deleted=fn.col("status") == "gone")
@@ -52,7 +52,7 @@ def test_a_key_that_is_done_with_has_a_tombstone(spark: SparkSession) -> None:
 
 
 def test_a_row_without_a_key_is_not_passed_over_in_silence(spark: SparkSession) -> None:
-    from andiron.spark import latest_per_key  # noqa: PLC0415
+    from andiron.spark import latest_per_key
 
     with pytest.raises(Exception, match="a row without 'order_id' has no latest state"):
         latest_per_key(states(spark, (None, "placed", 1, 0)), "order_id").collect()

@@ -134,3 +134,15 @@ def test_a_pipeline_that_was_killed_is_known_to_be_gone(call: Any, start: Any) -
     assert told.returncode == 3
     assert "its process ended without a word" in told.stdout
     assert call("stop", "ticks").returncode == 1
+
+
+def test_a_spark_that_dies_is_one_line(call: Any, start: Any) -> None:
+    running = start()
+    eventually(lambda: "batch" in call("status", "ticks").stdout, 120)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+    os.kill(int(children[0]), signal.SIGKILL)
+    _, told = running.communicate(timeout=120)
+
+    assert running.returncode == 1
+    assert told.startswith("andiron: Spark has ended by itself; ")
+    assert len(told.splitlines()) == 1

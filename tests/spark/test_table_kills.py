@@ -1,6 +1,8 @@
 """Tables whose writers are killed at each step: nothing is lost, nothing is double, and nothing is left lying about.
 
 A naive append is killed too, in the one place where it shows: were it right as well, the test would prove nothing.
+
+Each kill is a new Spark, so every day has two steps, those most likely to go wrong; all of them are in `make kills`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,12 @@ JOB = Path(__file__).with_name("table_job.py")
 KILLED = -9
 BATCHES = 5
 STEPS = ("table_before_write", "table_after_write", "table_before_commit", "table_after_commit")
+
+CELLS = [
+    ("parquet", ("table_after_write", "table_after_commit")),
+    ("delta", ("table_before_commit", "table_after_commit")),
+    *(pytest.param(kind, STEPS, marks=pytest.mark.long) for kind in ("parquet", "delta", "upsert")),
+]
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -70,20 +78,20 @@ class Runs:
 
     def verify(self) -> Verdict:
         """The table beside its log."""
-        from andiron.spark.tables.opening import open_table  # noqa: PLC0415 - needs Spark to be installed
-        from andiron.spark.tables.verify import verify  # noqa: PLC0415
+        from andiron.spark.tables.opening import open_table
+        from andiron.spark.tables.verify import verify
 
         with Client(self.node.bootstrap) as client:
             return verify(open_table(self.table), client)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "delta", "upsert"])
+@pytest.mark.parametrize(("kind", "steps"), CELLS)
 def test_a_table_has_every_record_once_wherever_its_writer_is_killed(
-    kind: str, node: Node, topics: Topics, tmp_path: Path
+    kind: str, steps: tuple[str, ...], node: Node, topics: Topics, tmp_path: Path
 ) -> None:
     runs = Runs(node, topics, tmp_path, kind)
 
-    for batch, step in enumerate(STEPS, start=1):
+    for batch, step in enumerate(steps, start=1):
         runs.run(step, batch)
         assert not [each for each in runs.verify().findings if each.what != "beyond"]
     runs.run()

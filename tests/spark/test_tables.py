@@ -55,8 +55,8 @@ def forget_last_commit(checkpoint: str) -> None:
 
 
 def verified(node: Node, table: str) -> Verdict:
-    from andiron.spark.tables.opening import open_table  # noqa: PLC0415 - where there is no Spark these are skipped
-    from andiron.spark.tables.verify import verify  # noqa: PLC0415
+    from andiron.spark.tables.opening import open_table
+    from andiron.spark.tables.verify import verify
 
     with Client(node.bootstrap) as client:
         return verify(open_table(table), client)
@@ -65,7 +65,7 @@ def verified(node: Node, table: str) -> Verdict:
 def test_a_table_has_every_record_once_and_the_rest_are_dead_letters(
     spark: SparkSession, node: Node, topics: Topics, checkpoint: str, tmp_path: Path
 ) -> None:
-    from andiron.spark import ParquetTable, typed_json  # noqa: PLC0415
+    from andiron.spark import ParquetTable, typed_json
 
     topic, dead, table = topics.make(2), topics.make(1), str(tmp_path / "orders")
     topics.write(topic, [order(number) for number in range(40)], partition=0)
@@ -88,7 +88,7 @@ def test_a_table_has_every_record_once_and_the_rest_are_dead_letters(
 def test_a_batch_that_is_run_again_is_not_appended_again_unless_naively(
     spark: SparkSession, node: Node, topics: Topics, tmp_path: Path
 ) -> None:
-    from andiron.spark import DeltaTable, typed_json  # noqa: PLC0415
+    from andiron.spark import DeltaTable, typed_json
 
     topic = topics.make(1)
     topics.write(topic, [order(number) for number in range(50)])
@@ -116,9 +116,9 @@ def test_a_batch_that_is_run_again_is_not_appended_again_unless_naively(
 def test_sums_are_replaced_and_add_up(
     spark: SparkSession, node: Node, topics: Topics, checkpoint: str, tmp_path: Path
 ) -> None:
-    from pyspark.sql import functions as fn  # noqa: PLC0415
+    from pyspark.sql import functions as fn
 
-    from andiron.spark import DeltaTable, typed_json  # noqa: PLC0415
+    from andiron.spark import DeltaTable, typed_json
 
     topic, table = topics.make(1), str(tmp_path / "sums")
     topics.write(topic, [order(number) for number in range(50)])
@@ -141,7 +141,7 @@ def test_sums_are_replaced_and_add_up(
 def test_late_records_are_counted(
     spark: SparkSession, node: Node, topics: Topics, checkpoint: str, tmp_path: Path
 ) -> None:
-    from andiron.spark import DeltaTable, typed_json, windowed  # noqa: PLC0415
+    from andiron.spark import DeltaTable, typed_json, windowed
 
     topic, table = topics.make(1), str(tmp_path / "windows")
     hours = [
@@ -167,7 +167,7 @@ def test_late_records_are_counted(
 def test_aborted_records_are_told_where_a_query_reads_them(
     spark: SparkSession, node: Node, topics: Topics, checkpoint: str, tmp_path: Path
 ) -> None:
-    from andiron.spark import ParquetTable, typed_json  # noqa: PLC0415
+    from andiron.spark import ParquetTable, typed_json
 
     topic, table = topics.make(1), str(tmp_path / "table")
     topics.write(topic, [order(0)])
@@ -182,7 +182,7 @@ def test_aborted_records_are_told_where_a_query_reads_them(
 def test_a_new_checkpoint_on_an_old_table_is_refused(
     spark: SparkSession, node: Node, topics: Topics, checkpoint: str, tmp_path: Path
 ) -> None:
-    from andiron.spark import ParquetTable, typed_json  # noqa: PLC0415
+    from andiron.spark import ParquetTable, typed_json
 
     topic = topics.make(1)
     topics.write(topic, [order(0)])

@@ -103,7 +103,7 @@ def records(spark: SparkSession, *values: str | bytes | None) -> DataFrame:
 @pytest.fixture(scope="module")
 def parsed(spark: SparkSession) -> Iterator[dict[bytes | None, Any]]:
     """Every record of the tables above, by its value."""
-    from andiron.spark import typed_json  # noqa: PLC0415 - where there is no Spark these tests are skipped
+    from andiron.spark import typed_json
 
     made = typed_json(records(spark, *GOOD, *BAD), SCHEMA, dead_letters="orders.dead")
     found = made.parsed.collect()
@@ -128,7 +128,7 @@ def test_a_record_that_does_not_fit_says_why(
 
 
 def test_rows_know_where_they_are_from(spark: SparkSession) -> None:
-    from andiron.spark import typed_json  # noqa: PLC0415
+    from andiron.spark import typed_json
 
     made = typed_json(records(spark, '{"id":"a","n":1}', "x"), "id STRING NOT NULL, n INT", dead_letters="d")
 
@@ -139,7 +139,7 @@ def test_rows_know_where_they_are_from(spark: SparkSession) -> None:
 
 
 def test_fields_that_have_a_record_s_own_names_come_in_a_column(spark: SparkSession) -> None:
-    from andiron.spark import typed_json  # noqa: PLC0415
+    from andiron.spark import typed_json
 
     made = typed_json(records(spark, '{"offset":7}'), "offset INT", dead_letters="d", into="event")
 
@@ -148,9 +148,9 @@ def test_fields_that_have_a_record_s_own_names_come_in_a_column(spark: SparkSess
 
 
 def test_a_dead_letter_is_the_record_with_its_reason_and_origin(spark: SparkSession) -> None:
-    from pyspark.sql import functions as fn  # noqa: PLC0415
+    from pyspark.sql import functions as fn
 
-    from andiron.spark import read_dead_letters, typed_json  # noqa: PLC0415
+    from andiron.spark import read_dead_letters, typed_json
 
     trace = fn.array(fn.struct(fn.lit("trace").alias("key"), fn.lit(b"1").alias("value")))
     made = typed_json(
@@ -180,7 +180,7 @@ def test_a_dead_letter_is_the_record_with_its_reason_and_origin(spark: SparkSess
 
 
 def test_a_value_is_parsed_once(spark: SparkSession) -> None:
-    from andiron.spark import typed_json  # noqa: PLC0415
+    from andiron.spark import typed_json
 
     made = typed_json(records(spark, "{}"), SCHEMA, dead_letters="dead")
 

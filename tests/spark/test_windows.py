@@ -20,9 +20,9 @@ def orders(spark: SparkSession, *rows: tuple[str, datetime.datetime | None, int]
 
 
 def test_each_window_has_its_sums_and_how_many_records_they_are_of(spark: SparkSession) -> None:
-    from pyspark.sql import functions as fn  # noqa: PLC0415
+    from pyspark.sql import functions as fn
 
-    from andiron.spark import windowed  # noqa: PLC0415
+    from andiron.spark import windowed
 
     rows = orders(spark, ("DE", at(0), 1), ("DE", at(0, 59), 2), ("DE", at(1), 4), ("FR", at(1), 8))
     revenue = fn.sum("amount").alias("revenue")
@@ -37,7 +37,7 @@ def test_each_window_has_its_sums_and_how_many_records_they_are_of(spark: SparkS
 
 
 def test_windows_may_overlap(spark: SparkSession) -> None:
-    from andiron.spark import windowed  # noqa: PLC0415
+    from andiron.spark import windowed
 
     found = windowed(
         orders(spark, ("DE", at(5), 1)), time="at", size="2 minutes", delay="1 minute", slide="1 minute"
@@ -47,7 +47,7 @@ def test_windows_may_overlap(spark: SparkSession) -> None:
 
 
 def test_a_row_without_a_time_is_not_passed_over_in_silence(spark: SparkSession) -> None:
-    from andiron.spark import windowed  # noqa: PLC0415
+    from andiron.spark import windowed
 
     found = windowed(orders(spark, ("DE", None, 1)), time="at", size="1 minute", delay="1 minute")
 

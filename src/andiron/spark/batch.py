@@ -96,7 +96,7 @@ class BatchReader(DataSourceReader):
 class FilteredBatchReader(BatchReader):
     """A batch read that takes Spark's filters down to the log."""
 
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802 - Spark's name
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take in filters; those that Spark must apply itself are returned."""
         self.window, left = push(self.window, filters)
         return left

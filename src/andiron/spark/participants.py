@@ -31,16 +31,17 @@ WITHOUT_TWO_PHASE = (ErrorCode.UNSUPPORTED_VERSION, ErrorCode.TRANSACTIONAL_ID_A
 
 log = logging.getLogger(__name__)
 
-_mine: tuple[int, Slots] | None = None
+_mine: dict[int, Slots] = {}  # this process's, by its id; as long as it lives, over all its tasks
 _without: set[str] = set()  # clusters that have no two-phase commit
 
 
 def slots() -> Slots:
     """The names of this process; one that was forked has names of its own."""
-    global _mine  # noqa: PLW0603 - as long as the process lives, over all its tasks
-    if _mine is None or _mine[0] != os.getpid():
-        _mine = (os.getpid(), Slots(secrets.token_hex(6)))
-    return _mine[1]
+    pid = os.getpid()
+    if pid not in _mine:
+        _mine.clear()
+        _mine[pid] = Slots(secrets.token_hex(6))
+    return _mine[pid]
 
 
 class Participation:

@@ -108,7 +108,7 @@ class StreamSink(_Sink, DataSourceStreamArrowWriter):
             Write(Sink(task.query, self.options.sink_id), task.batch, task.run), iterator, task
         )
 
-    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """The batch counts from here on, or is found to count already."""
         told = told_by(messages)
         write = write_of(told)
@@ -117,7 +117,7 @@ class StreamSink(_Sink, DataSourceStreamArrowWriter):
         elif any(each.rows for each in told):
             steps.reached("after_commit", batchId)
 
-    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """A task failed for good, or the commit did."""
         told = told_by(messages)
         write = write_of(told)

@@ -45,26 +45,26 @@ class DefaultSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A batch read."""
-        from andiron.spark.batch import batch_reader  # noqa: PLC0415 - see above
+        from andiron.spark.batch import batch_reader
 
         check_schema(schema, include_headers(self.options))
         return batch_reader(parse_options(self.options, streaming=False))
 
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """A stream."""
-        from andiron.spark.stream import StreamReader  # noqa: PLC0415
+        from andiron.spark.stream import StreamReader
 
         check_schema(schema, include_headers(self.options))
         return StreamReader(parse_options(self.options, streaming=True))
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """A batch write."""
-        from andiron.spark.sink import batch_writer  # noqa: PLC0415
+        from andiron.spark.sink import batch_writer
 
         return batch_writer(self.options, schema, overwrite)
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """A stream's sink."""
-        from andiron.spark.sink import stream_writer  # noqa: PLC0415
+        from andiron.spark.sink import stream_writer
 
         return stream_writer(self.options, schema, overwrite)

@@ -71,7 +71,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     # ── what Spark asks, in its words ────────────────────────────────────────────────
 
-    def initialOffset(self) -> dict[str, Any]:  # noqa: N802 - Spark's names, here and below
+    def initialOffset(self) -> dict[str, Any]:
         """Where a query without a checkpoint starts."""
         if self._initial is None:
             with reaching(self.options.kafka):
@@ -79,12 +79,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._is_pinning = True
         return to_json(self._initial)
 
-    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+    def prepareForTriggerAvailableNow(self) -> None:
         """This run ends where the log ends now."""
         with reaching(self.options.kafka):
             self._opened.ends.fix()
 
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+    def getDefaultReadLimit(self) -> ReadLimit:
         """Tells Spark that there are limits; which they are is known here, and Spark can say only one."""
         limits = self.options.limits
         if limits.max_offsets is not None:
@@ -95,7 +95,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return ReadMinRows(limits.min_offsets)
         return ReadAllAvailable()
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """Where the next batch ends, after a batch that ended at `start`."""
         done = of_json(start)
         is_pin, self._is_pinning = self._is_pinning, False
@@ -106,7 +106,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             end = self._next_end(done, isinstance(limit, ReadAllAvailable))
         return start if end == done else to_json(end)
 
-    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
+    def reportLatestOffset(self) -> dict[str, Any] | None:
         """Where the log ends, as last seen, for the query's progress."""
         latest = self._open.ends.latest if self._open is not None else None
         return None if latest is None else to_json(latest)

@@ -15,11 +15,11 @@ class Rows:
     def __init__(self) -> None:
         self.done: list[Any] = []
 
-    def withWatermark(self, *told: str) -> Rows:  # noqa: N802 - Spark's names
+    def withWatermark(self, *told: str) -> Rows:
         self.done.append(told)
         return self
 
-    def dropDuplicatesWithinWatermark(self, keys: list[str]) -> list[Any]:  # noqa: N802
+    def dropDuplicatesWithinWatermark(self, keys: list[str]) -> list[Any]:
         return [*self.done, keys]
 
 

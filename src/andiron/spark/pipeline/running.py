@@ -29,7 +29,7 @@ from andiron.spark.pipeline.progress import FAILED, RUNNING, STARTING, STOPPED
 from andiron.spark.pipeline.runs import Run, State
 from andiron.spark.pipeline.sampling import Sampling
 from andiron.spark.pipeline.screen import Screen
-from andiron.spark.pipeline.sparking import start_spark
+from andiron.spark.pipeline.sparking import GONE, start_spark, stop_spark
 from andiron.spark.pipeline.starting import Launch
 from andiron.spark.pipeline.stopping import Stop
 from andiron.spark.pipeline.watching import Watch
@@ -133,7 +133,7 @@ class PipelineRun:
         spark = start_spark(
             f"andiron pipeline {self.name}", self._wishes.master, self._wishes.conf, self._log
         )
-        stack.push(lambda kind, *_: None if kind is KeyboardInterrupt else spark.stop())
+        stack.push(lambda kind, *_: None if kind is KeyboardInterrupt else stop_spark(spark))
         self._stop.take_signals()
         self._state["master"] = spark.sparkContext.master
         launch = Launch(lambda: job.start(spark, settings))
@@ -149,6 +149,8 @@ class PipelineRun:
             watch.finish()
         except PipelineError as error:
             raise PipelineError(f"{error} ({self._log} has the rest)") from error
+        except GONE as error:
+            raise PipelineError(f"Spark has ended by itself; {self._log} may tell why") from error
 
     # ── what others see ──────────────────────────────────────────────────────────────
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
@@ -28,10 +30,12 @@ from andiron.spark.pipeline.reasons import reason
 from andiron.spark.session import session
 
 DESCRIPTORS = (1, 2)
+GONE = (Py4JError, ConnectionError)  # what calls raise when Spark's process is no more
 
 
 def start_spark(app: str, master: str | None, conf: Mapping[str, str], log: str) -> SparkSession:
     """A session; whatever keeps it from starting is told in a line."""
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it prints tracebacks where it raises, too
     try:
         with _printing_to(log):
             return session(app, master, **conf)
@@ -41,23 +45,29 @@ def start_spark(app: str, master: str | None, conf: Mapping[str, str], log: str)
         raise PipelineError(f"Spark did not start: {reason(str(error))}; {log} has the rest") from error
 
 
+def stop_spark(spark: SparkSession) -> None:
+    """End the session, unless it has ended by itself."""
+    with contextlib.suppress(*GONE):
+        spark.stop()
+
+
 class Ear(StreamingQueryListener):
     """Hears of every batch; `told` is emptied by whoever reads it."""
 
     def __init__(self) -> None:
         self.told: deque[dict[str, Any]] = deque()
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 (Spark's name)
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
         """Nothing to be told yet."""
 
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802 (Spark's name)
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
         """A batch is done."""
         self.told.append(json.loads(event.progress.json))
 
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802 (Spark's name)
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:
         """Silence says the same."""
 
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802 (Spark's name)
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         """The query itself tells why."""
 
 

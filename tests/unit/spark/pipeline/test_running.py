@@ -117,6 +117,16 @@ def test_a_job_that_does_not_start_is_a_line(tmp_path: Path) -> None:
         run()
 
 
+def test_a_spark_that_dies_is_a_line(tmp_path: Path) -> None:
+    died = JOB.replace(
+        "        self.left -= 1\n        return self.left >= 0", "        raise ConnectionRefusedError"
+    )
+    run, _ = made(tmp_path, died)
+
+    with pytest.raises(PipelineError, match=r"Spark has ended by itself; .*spark.log may tell why"):
+        run()
+
+
 def test_settings_are_checked_before_anything_is_started(tmp_path: Path) -> None:
     run, _ = made(tmp_path, given={"looks": "many"})
 

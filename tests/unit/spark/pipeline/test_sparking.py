@@ -12,7 +12,7 @@ import pytest
 from andiron.spark.java import NoJava
 from andiron.spark.pipeline import sparking
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.sparking import Ear, start_spark
+from andiron.spark.pipeline.sparking import Ear, start_spark, stop_spark
 
 
 def test_what_processes_print_as_spark_starts_goes_to_the_log(
@@ -61,3 +61,11 @@ def test_an_ear_keeps_what_it_heard_of_batches() -> None:
     ear.onQueryTerminated(event)
 
     assert list(ear.told) == [{"batchId": 3}]
+
+
+def test_a_session_that_is_gone_needs_no_stopping() -> None:
+    def gone() -> None:
+        raise ConnectionRefusedError
+
+    spark: Any = SimpleNamespace(stop=gone)
+    stop_spark(spark)

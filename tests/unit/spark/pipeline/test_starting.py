@@ -15,7 +15,7 @@ class Query:
         self.lastProgress = None
 
     @property
-    def isActive(self) -> bool:  # noqa: N802 (Spark's name)
+    def isActive(self) -> bool:
         return self.problem is None or self.looks > 0
 
     @property

@@ -28,7 +28,7 @@ class Query:
         return {"isTriggerActive": self._always_busy or self._looks > 0}
 
     @property
-    def lastProgress(self) -> Any:  # noqa: N802 (Spark's name)
+    def lastProgress(self) -> Any:
         return SimpleNamespace(batchId=7 if self._looks > 0 else 8)
 
     def stop(self) -> None:

@@ -33,7 +33,7 @@ class Query:
         self.lastProgress: Any = None
 
     @property
-    def isActive(self) -> bool:  # noqa: N802 (Spark's name)
+    def isActive(self) -> bool:
         self.looks -= 1
         return self.looks >= 0 and not self.stopped
 

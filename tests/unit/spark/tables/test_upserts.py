@@ -27,7 +27,7 @@ class Sums:
     def __init__(self, *rows: tuple[str | None, str | None, int]) -> None:
         self.rows = rows
 
-    def toArrow(self) -> pa.Table:  # noqa: N802 - Spark's name
+    def toArrow(self) -> pa.Table:
         types = [pa.string(), pa.string(), pa.int64()]
         arrays = [pa.array([row[at] for row in self.rows], types[at]) for at in range(3)]
         return pa.table(arrays, names=list(COLUMNS))

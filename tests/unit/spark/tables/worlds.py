@@ -36,7 +36,7 @@ class Rows:
     columns = SCHEMA.names
 
     @property
-    def sparkSession(self) -> Any:  # noqa: N802 - Spark's name
+    def sparkSession(self) -> Any:
         context = SimpleNamespace(getLocalProperty=lambda name: self.query, _jvm=None)
         return SimpleNamespace(sparkContext=context)
 
@@ -46,7 +46,7 @@ class Rows:
         mode = SimpleNamespace(mode=lambda name: saving)
         return SimpleNamespace(format=lambda name: mode)
 
-    def toArrow(self) -> pa.Table:  # noqa: N802
+    def toArrow(self) -> pa.Table:
         self.reads.append("arrow")
         return table_of(self.offsets)
 
