@@ -54,11 +54,7 @@ def test_tasks_committers_and_the_broker_may_die_at_any_step(tmp_path: Path) -> 
 
 
 def test_the_broker_may_stay_away_and_the_driver_die_after_it_has_decided(tmp_path: Path) -> None:
-    kills = [
-        Kill("driver", "after_decision"),
-        Kill("outage", "after_prepare"),
-        Kill("driver", "after_prepare"),
-    ]
+    kills = [Kill("outage", "after_prepare"), Kill("driver", "after_decision")]
 
     with Arena(tmp_path, kills, SINK) as arena:
         arena.run(patience_s=800)

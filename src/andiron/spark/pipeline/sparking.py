@@ -1,6 +1,7 @@
 """Spark as a run has it: started with its own noise in a file, its batches heard as they end.
 
-What the JVM and its workers print goes to <data>/<name>/spark.log. The terminal is for the run.
+What the JVM and its workers print goes to <data>/<name>/spark.log, and so does what is logged in this process: the
+terminal is for the run.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ GONE = (Py4JError, ConnectionError)  # what calls raise when Spark's process is 
 
 def start_spark(app: str, master: str | None, conf: Mapping[str, str], log: str) -> SparkSession:
     """A session; whatever keeps it from starting is told in a line."""
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it prints tracebacks where it raises, too
+    logging.basicConfig(filename=log, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
         with _printing_to(log):
             return session(app, master, **conf)
