@@ -119,7 +119,7 @@ def prove(sample: Sample, folder: str, chosen: dict[str, str], say: Callable[[st
         watch.until(records)
         tell("every reader is at the end of the topic")
         driver.stop()
-        findings = check(settings, sample)
+        findings = [*check(settings, sample), _verify(settings)]
         tell("all outputs are checked")
         node.stop()
     return findings
@@ -195,6 +195,17 @@ class Feeding(threading.Thread):
         """Raise what went wrong."""
         if self._problem is not None:
             raise self._problem
+
+
+def _verify(settings: Settings) -> Finding:
+    """The table beside its log, by the command that everybody has."""
+    verify = ["table", "verify", settings.revenue_table, "-b", settings.bootstrap]
+    done = subprocess.run(
+        [sys.executable, "-m", "andiron", *verify], capture_output=True, text=True, check=False
+    )
+    said = (done.stdout + done.stderr).strip().splitlines()
+    account = said[-1] if said else "nothing was said"
+    return Finding("table verify", account, f"exit code {done.returncode}" if done.returncode else "")
 
 
 def _await_broker(settings: Settings) -> None:
