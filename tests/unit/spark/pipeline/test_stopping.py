@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -79,14 +78,14 @@ def test_a_signal_asks(handlers: None) -> None:
         stop = Stop()
         stop.take_signals()
         assert not stop.wait(0)
-        os.kill(os.getpid(), number)
+        signal.raise_signal(number)
         assert stop.wait(10)
 
 
 def test_a_second_interrupt_does_not_wait(handlers: None) -> None:
     stop = Stop()
     stop.take_signals()
-    os.kill(os.getpid(), signal.SIGINT)
-    os.kill(os.getpid(), signal.SIGTERM)
+    signal.raise_signal(signal.SIGINT)
+    signal.raise_signal(signal.SIGTERM)
     with pytest.raises(KeyboardInterrupt):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
