@@ -89,8 +89,8 @@ def parse_kafka_options(told: Mapping[str, str]) -> KafkaOptions:
     client, reader = rows(ClientSettings), rows(ReaderSettings)
     return KafkaOptions(
         bootstrap,
-        _parse(ClientSettings, {name: value for name, value in given.items() if name in client}),
-        _parse(
+        parse_kafka(ClientSettings, {name: value for name, value in given.items() if name in client}),
+        parse_kafka(
             ReaderSettings, FETCH_BYTES | {name: value for name, value in given.items() if name in reader}
         ),
         committed,
@@ -105,7 +105,8 @@ def _committed(text: str) -> bool:
     return level == "read_committed"
 
 
-def _parse(table: type[T], given: Mapping[str, str]) -> T:
+def parse_kafka(table: type[T], given: Mapping[str, str]) -> T:
+    """Settings under Kafka's names; what is wrong with one is told of the option that it was given by."""
     try:
         return parse(table, given)
     except SettingError as error:

@@ -19,13 +19,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from andiron.client.settings import ClientSettings, ProducerSettings
-from andiron.model.settings import MAX_INT, MINUTE, SettingError, parse, rows
-from andiron.spark.kafka_options import PREFIX, bootstrap_of, kafka_settings, refuse_security
-
-T = TypeVar("T")
+from andiron.model.settings import MAX_INT, MINUTE, SettingError, rows
+from andiron.spark.kafka_options import PREFIX, bootstrap_of, kafka_settings, parse_kafka, refuse_security
 
 EXACTLY_ONCE, AT_LEAST_ONCE = "exactly_once", "at_least_once"
 GUARANTEE = "delivery.guarantee"
@@ -78,8 +75,10 @@ def parse_sink_options(given: Mapping[str, str], *, streaming: bool) -> SinkOpti
     client, producer = rows(ClientSettings), rows(ProducerSettings)
     options = SinkOptions(
         bootstrap=bootstrap,
-        client=_parse(ClientSettings, {name: value for name, value in settings.items() if name in client}),
-        producer=_parse(
+        client=parse_kafka(
+            ClientSettings, {name: value for name, value in settings.items() if name in client}
+        ),
+        producer=parse_kafka(
             ProducerSettings, {name: value for name, value in settings.items() if name in producer}
         ),
         topic=_topic(told),
@@ -150,10 +149,3 @@ def _flag(name: str, text: str) -> bool:
     if text.strip().lower() not in ("true", "false"):
         raise SettingError(name, f"{text!r} is neither true nor false")
     return text.strip().lower() == "true"
-
-
-def _parse(table: type[T], given: Mapping[str, str]) -> T:
-    try:
-        return parse(table, given)
-    except SettingError as error:
-        raise SettingError(PREFIX + error.name, str(error).removeprefix(f"{error.name}: ")) from None
