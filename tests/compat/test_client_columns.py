@@ -95,7 +95,7 @@ def test_keys_go_where_other_clients_send_them(
     with ColumnProducer(client) as producer:
         producer.send(rows, ours)
     java_like = clients.connect("kafka_python", node.bootstrap)
-    java_like.write(theirs, keyed, partition=None)  # type: ignore[arg-type]
+    java_like.write(theirs, keyed, partition=None)
 
     def places(topic: str) -> dict[bytes, int]:
         table = andiron.read_topic(topic, bootstrap=node.bootstrap)

@@ -175,7 +175,7 @@ class Arena:
             (self.folder / INPUT_DONE).touch()
 
     def _begin(self, work: object) -> None:
-        thread = threading.Thread(target=work, daemon=True)  # type: ignore[arg-type]
+        thread = threading.Thread(target=work, daemon=True)
         self._threads.append(thread)
         thread.start()
 

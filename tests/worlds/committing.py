@@ -192,9 +192,9 @@ def task(write: Write, number: int, rows: Sequence[Row], process: Process) -> Co
     process.task = number
     name = process.next_name(write.sink, pointer, write.batch)
     transactional_id = participant_id(write.sink, pointer.term, name)
-    identity: ProducerIdentity = yield Initiate(transactional_id)  # type: ignore[misc]
+    identity: ProducerIdentity = yield Initiate(transactional_id)
     for row in rows:
-        yield WriteRow(transactional_id, identity, row)  # type: ignore[misc]
+        yield WriteRow(transactional_id, identity, row)
     wanted = yield from commits.is_wanted(write, pointer.term)
     if not wanted:
         yield asks.Terminate(transactional_id)

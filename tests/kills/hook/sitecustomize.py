@@ -32,9 +32,9 @@ class Arming(MetaPathFinder):
 
         def execute_and_arm(module: ModuleType) -> None:
             execute(module)
-            module.reached = reached  # type: ignore[attr-defined]
+            module.reached = reached
 
-        spec.loader.exec_module = execute_and_arm  # type: ignore[method-assign]
+        spec.loader.exec_module = execute_and_arm
         return spec
 
 

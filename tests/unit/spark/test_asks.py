@@ -17,7 +17,7 @@ def test_every_ask_says_what_is_told() -> None:
 
 
 def test_a_record_without_a_decision_is_a_registration() -> None:
-    record = Record(Sink("q"), (0, 0), Pointer())  # type: ignore[arg-type]
+    record = Record(Sink("q"), (0, 0), Pointer())
 
     assert record.decision is None
     assert not record.groups

@@ -48,7 +48,7 @@ def rows(**columns: object) -> pa.RecordBatch:
 
 
 def write(client: Client, *batches: pa.RecordBatch, **settings: object) -> ColumnProducer:
-    with ColumnProducer(client, ProducerSettings(**settings)) as producer:  # type: ignore[arg-type]
+    with ColumnProducer(client, ProducerSettings(**settings)) as producer:
         for batch in batches:
             producer.send(batch, "t")
     return producer
