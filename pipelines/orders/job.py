@@ -235,10 +235,15 @@ def read(spark: SparkSession, settings: Settings, reader: str) -> Typed:
     return typed_json(records, ORDER, dead_letters=settings.dead_letters_topic, reader=reader)
 
 
-def write_to_topics(rows: DataFrame, settings: Settings, sink: str) -> None:
-    """A batch of records, once: by query, batch and sink the log knows whether they are there already."""
+def write_to_topics(rows: DataFrame, settings: Settings, reader: str) -> None:
+    """A batch of records, once: by query, batch and sink the log knows whether they are there already.
+
+    How far the reader is goes to its group in the same transaction.
+    """
     writer = rows.write.format("andiron").option("kafka.bootstrap.servers", settings.bootstrap)
-    writer.option("sink.id", sink).mode("append").save()
+    writer = writer.option("group.id", settings.group(reader))
+    writer = writer.option("checkpointLocation", settings.checkpoint(reader))
+    writer.option("sink.id", reader).mode("append").save()
 
 
 def begin(writer: DataStreamWriter, settings: Settings, reader: str) -> StreamingQuery:

@@ -82,9 +82,19 @@ class _Sink:
         with self._client() as client:
             return RowWriter(client, self.options, self.columns).write_one_by_one(rows, task.batch)
 
-    def _decide(self, write: Write, told: Sequence[Told], groups: Mapping[str, GroupOffsets]) -> None:
+    def _decide(self, write: Write, told: Sequence[Told]) -> None:
         forgiving = not self.options.fail_on_data_loss
-        self._perform(decide(write, prepared_by(told, groups), forgiving=forgiving))
+        self._perform(decide(write, prepared_by(told, self._offsets(write.batch)), forgiving=forgiving))
+
+    def _offsets(self, batch: int) -> dict[str, GroupOffsets]:
+        """Where the sources of the query stand at the end of the batch, for the group that is to know."""
+        if self.options.group is None or self.options.checkpoint is None:
+            return {}
+        try:
+            ranges = Checkpoint(self.options.checkpoint).ranges(batch)
+        except TableError as error:
+            raise SettingError("group.id", f"the source's offsets are not to be had: {error}") from error
+        return {self.options.group: {each.partition: each.end for each in ranges}}
 
     def _try(self, course: Course[None]) -> None:
         """Tidying up after a failure; a second one must not hide the first, and the next run tidies up as well."""
@@ -113,7 +123,7 @@ class StreamSink(_Sink, DataSourceStreamArrowWriter):
         told = told_by(messages)
         write = write_of(told)
         if write is not None:
-            self._decide(write, told, self._offsets(batchId))
+            self._decide(write, told)
         elif any(each.rows for each in told):
             steps.reached("after_commit", batchId)
 
@@ -123,16 +133,6 @@ class StreamSink(_Sink, DataSourceStreamArrowWriter):
         write = write_of(told)
         if write is not None:
             self._try(undo(write, prepared_by(told)))
-
-    def _offsets(self, batch: int) -> dict[str, GroupOffsets]:
-        """Where the sources of the query stand at the end of the batch, for the group that is to know."""
-        if self.options.group is None or self.options.checkpoint is None:
-            return {}
-        try:
-            ranges = Checkpoint(self.options.checkpoint).ranges(batch)
-        except TableError as error:
-            raise SettingError("group.id", f"the source's offsets are not to be had: {error}") from error
-        return {self.options.group: {each.partition: each.end for each in ranges}}
 
 
 class BatchSink(_Sink, DataSourceArrowWriter):
@@ -162,7 +162,7 @@ class BatchSink(_Sink, DataSourceArrowWriter):
         told = told_by(messages)
         write = write_of(told)
         if write is not None:
-            self._decide(write, told, {})
+            self._decide(write, told)
         elif any(each.participant for each in told):
             self._perform(commit_all(self.job, prepared_by(told).participants))
 

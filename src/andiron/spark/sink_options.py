@@ -107,13 +107,17 @@ def _check(options: SinkOptions, streaming: bool) -> None:
         )
     if options.group is None:
         return
-    if not streaming:
-        raise SettingError("group.id", "a batch write has no source whose offsets could be committed with it")
+    if not streaming and not options.sink_id:
+        raise SettingError(
+            "group.id",
+            "a batch write has no source whose offsets could be committed with it; in foreachBatch, say sink.id too",
+        )
     if not options.exactly_once:
         raise SettingError("group.id", f"with {AT_LEAST_ONCE} there is no transaction; say it to the source")
     if options.checkpoint is None:
         raise SettingError(
-            "group.id", "needs the source's offsets: say checkpointLocation as an option of this query"
+            "group.id",
+            "needs the source's offsets: say the checkpointLocation of the query as an option here",
         )
 
 

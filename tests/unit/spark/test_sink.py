@@ -114,19 +114,38 @@ def test_at_least_once_a_batch_that_comes_again_counts_again(job: Job) -> None:
     job.sees("a", "a")
 
 
+def note_offsets(checkpoint: Path, source: str, offset: int) -> None:
+    """What Spark has in its checkpoint of batch 0."""
+    (checkpoint / "offsets").mkdir()
+    (checkpoint / "offsets" / "0").write_text(f"v1\n{{}}\n{json.dumps({source: {'0': offset}})}")
+
+
+def committed(field: Field, group: str) -> dict[TopicPartition, int]:
+    return {at: each.offset for at, each in GroupAdmin(field.client).committed(group).items()}
+
+
 def test_the_sources_offsets_are_committed_with_the_rows(job: Job, field: Field, tmp_path: Path) -> None:
     source = field.topics.make()
-    (tmp_path / "offsets").mkdir()
-    (tmp_path / "offsets" / "0").write_text(f"v1\n{{}}\n{json.dumps({source: {'0': 17}})}")
+    note_offsets(tmp_path, source, 17)
     writer = job.stream(**{"group.id": job.query, "checkpointLocation": str(tmp_path)})
     told = job.write(writer, "a", job.in_stream(0))
 
     writer.commit([told], 0)
 
-    def committed() -> dict[TopicPartition, int]:
-        return {at: each.offset for at, each in GroupAdmin(field.client).committed(job.query).items()}
+    eventually(lambda: committed(field, job.query) == {TopicPartition(source, 0): 17})
+    job.sees("a")
 
-    eventually(lambda: committed() == {TopicPartition(source, 0): 17})
+
+def test_so_they_are_in_for_each_batch(job: Job, field: Field, tmp_path: Path) -> None:
+    source = field.topics.make()
+    note_offsets(tmp_path, source, 17)
+    options = {"sink.id": "s", "group.id": job.query, "checkpointLocation": str(tmp_path)}
+    writer = job.batch(**options)
+    told = job.write(writer, "a", job.in_stream(0))
+
+    writer.commit([told])
+
+    eventually(lambda: committed(field, job.query) == {TopicPartition(source, 0): 17})
     job.sees("a")
 
 

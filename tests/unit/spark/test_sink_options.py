@@ -74,7 +74,7 @@ def test_names_are_taken_in_any_case() -> None:
         ("sink.id", "a/b", "expected letters, digits"),
         ("topic", " ", "topic: empty"),
         ("failOnDataLoss", "no", "failOnDataLoss: 'no' is neither"),
-        ("group.id", "g", "say checkpointLocation"),
+        ("group.id", "g", "say the checkpointLocation"),
         ("kafka.bootstrap.servers", " ", "must be given"),
     ],
 )
@@ -93,6 +93,7 @@ def test_a_group_needs_a_stream_and_a_transaction() -> None:
     assert parsed(**given).group == "g"
     with pytest.raises(SettingError, match="a batch write has no source"):
         parsed(streaming=False, **given)
+    assert parsed(streaming=False, sink__id="s", **given).group == "g"
     with pytest.raises(SettingError, match="with at_least_once there is no transaction"):
         parsed(delivery__guarantee="at_least_once", **given)
 
