@@ -45,6 +45,12 @@ class HasDecided(NamedTuple):
     sink: Sink
 
 
+class IsTaken(NamedTuple):
+    """Whether anybody has ever taken the decider. → bool"""
+
+    sink: Sink
+
+
 class Acquire(NamedTuple):
     """Take the decider; what another has begun under it is aborted. → ProducerIdentity"""
 
@@ -99,6 +105,17 @@ class Reach(NamedTuple):
 
 
 Ask: TypeAlias = (
-    Look | Recall | Search | HasDecided | Acquire | Open | Record | Finish | Terminate | Pause | Reach
+    Look
+    | Recall
+    | Search
+    | HasDecided
+    | IsTaken
+    | Acquire
+    | Open
+    | Record
+    | Finish
+    | Terminate
+    | Pause
+    | Reach
 )
 Course: TypeAlias = Generator[Ask, Any, T]

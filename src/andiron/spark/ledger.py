@@ -37,6 +37,7 @@ from andiron.spark.asks import (
     Course,
     Finish,
     HasDecided,
+    IsTaken,
     Look,
     Open,
     Pause,
@@ -91,7 +92,9 @@ class Ledger:
             case Search(sink):
                 return self._search(sink)
             case HasDecided(sink):
-                return self._has_decided(sink)
+                return self._state(sink) in COMMITTED
+            case IsTaken(sink):
+                return self._state(sink) is not None
             case Acquire(sink):
                 return self._acquire(sink)
             case Open(sink):
@@ -154,13 +157,14 @@ class Ledger:
 
     # ── deciding ─────────────────────────────────────────────────────────────────────
 
-    def _has_decided(self, sink: Sink) -> bool:
+    def _state(self, sink: Sink) -> str | None:
+        """Of the decider; None where nobody has ever taken it."""
         try:
-            return self._transactions.describe(sink.decider).state in COMMITTED
+            return self._transactions.describe(sink.decider).state
         except ProtocolError as error:
             if error.code is not ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
                 raise
-            return False
+            return None
 
     def _acquire(self, sink: Sink) -> ProducerIdentity:
         self._decider = Transaction(self._client, sink.decider, timeout_ms=self._timeout_ms)

@@ -1,7 +1,12 @@
 """df.write by itself: a transaction a task, and all of them committed when the last task is done.
 
     task  ─▶ written, open ┐
-    task  ─▶ written, open ┴─▶ driver: are all of them still open? ─▶ commit each
+    task  ─▶ written, open ┴─▶ driver: close the job ─▶ are all of them still open? ─▶ commit each
+    task                                                 ▲ one that is written from here on aborts itself
+
+A job fails when its first task does, while others are still writing, and Spark does not wait for these. So the driver
+closes the job (takes its decider, which nobody does before) and only then looks for what is open. A task looks
+whether the job is closed when it has written: what the driver did not find, its own task does not leave behind.
 
 Nobody runs such a job again by himself, so there is nothing to remember: no decision, no pointer. Until the last task
 is done nothing is seen, and if one fails nothing ever is. A driver that dies in the middle of committing leaves some
@@ -14,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from andiron.spark.asks import Course, Finish, Open, Terminate
+from andiron.spark.asks import Acquire, Course, Finish, IsTaken, Open, Terminate
 from andiron.spark.decisions import Participant, Sink, SinkError
 
 TERM = "job"  # there is only one
@@ -22,6 +27,7 @@ TERM = "job"  # there is only one
 
 def commit_all(job: Sink, participants: Sequence[Participant]) -> Course[None]:
     """Commit what all tasks wrote, or nothing."""
+    yield Acquire(job)
     open_ids: dict[str, int] = yield Open(job)
     names = [each.transactional_id(job, TERM) for each in participants]
     lost = [name for name in names if name not in open_ids]
@@ -37,11 +43,20 @@ def commit_all(job: Sink, participants: Sequence[Participant]) -> Course[None]:
                 f"transaction {name!r} with {each.rows} rows was aborted by its timeout when {done} of {len(names)} "
                 "were committed already: part of the rows is written"
             )
-    yield from abort_all(job, [name for name in open_ids if name not in names])
+    for name in open_ids:
+        if name not in names:
+            yield Terminate(name)
 
 
-def abort_all(job: Sink, names: Sequence[str] | None = None) -> Course[None]:
-    """Abort some of what the job has open, or all."""
-    found: Sequence[str] = [*(yield Open(job))] if names is None else names
-    for name in found:
+def abort_all(job: Sink) -> Course[None]:
+    """Abort whatever tasks wrote, or are about to."""
+    yield Acquire(job)
+    open_ids: dict[str, int] = yield Open(job)
+    for name in open_ids:
         yield Terminate(name)
+
+
+def is_closed(job: Sink) -> Course[bool]:
+    """Whether the job was committed or aborted, so that nobody will ask for what a task has written."""
+    closed: bool = yield IsTaken(job)
+    return closed

@@ -1,7 +1,7 @@
 """What a task does with its rows, in each of the three ways (sink.py).
 
     decided       admitted? ─▶ rows in a transaction of its own ─▶ still wanted? ─▶ prepared
-    together      rows in a transaction of its own
+    together      rows in a transaction of its own ─▶ is the job still running?
     one by one    rows
 
 Rows come as Arrow batches and go out as they come, so a task holds no more than one of them and what is in flight. The
@@ -27,7 +27,7 @@ from andiron.spark.messages import NO_BATCH, Told
 from andiron.spark.participants import Participation, slots
 from andiron.spark.rows import Columns
 from andiron.spark.sink_options import SinkOptions
-from andiron.spark.together import TERM
+from andiron.spark.together import TERM, is_closed
 
 
 class RowWriter:
@@ -63,6 +63,11 @@ class RowWriter:
         if written is None:
             return Told()
         with closing(written):
+            if Ledger(self._client).perform(is_closed(job)):
+                written.abort()
+                raise SinkError(
+                    "the job has ended while this task was writing; nothing of what it wrote counts"
+                )
             return Told(written.rows, participant=Participant(name, written.identity, written.count))
 
     def write_one_by_one(self, rows: Iterable[pa.RecordBatch], batch: int) -> Told:

@@ -19,6 +19,7 @@ from andiron.spark.asks import (
     Course,
     Finish,
     HasDecided,
+    IsTaken,
     Look,
     Open,
     Pause,
@@ -74,6 +75,7 @@ def test_at_first_there_is_nothing(ledger: Ledger, sink: Sink) -> None:
     assert looked(ledger, sink) is None
     assert ledger.answer(Search(sink)) is None
     assert ledger.answer(HasDecided(sink)) is False
+    assert ledger.answer(IsTaken(sink)) is False
     assert ledger.answer(Open(sink)) == {}
 
 
@@ -82,6 +84,7 @@ def test_who_has_registered_is_seen(ledger: Ledger, sink: Sink) -> None:
 
     eventually(lambda: looked(ledger, sink) == pointer)
     assert ledger.answer(HasDecided(sink)) is True
+    assert ledger.answer(IsTaken(sink)) is True
 
 
 def test_a_decision_and_its_pointer_are_one(ledger: Ledger, sink: Sink) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from andiron.client.core.outbox import ProducerIdentity
-from andiron.spark.asks import Course, Finish, Open, Terminate
+from andiron.spark.asks import Acquire, Course, Finish, Open, Terminate
 from andiron.spark.decisions import Participant, Sink, SinkError
 from andiron.spark.together import abort_all, commit_all
 
@@ -34,7 +34,7 @@ def name(participant: Participant) -> str:
 def test_when_all_are_there_each_is_committed() -> None:
     done = asked(commit_all(JOB, [A, B]), {Open: {name(A): 0, name(B): 1}, Finish: True})
 
-    assert done == [Open(JOB), Finish(name(A), A.identity), Finish(name(B), B.identity)]
+    assert done == [Acquire(JOB), Open(JOB), Finish(name(A), A.identity), Finish(name(B), B.identity)]
 
 
 def test_what_attempts_left_that_did_not_count_is_aborted() -> None:
@@ -53,5 +53,7 @@ def test_one_that_is_aborted_in_between_is_said_aloud() -> None:
         asked(commit_all(JOB, [A, B]), {Open: {name(A): 0, name(B): 1}, Finish: False})
 
 
-def test_a_job_that_failed_leaves_nothing_open() -> None:
-    assert asked(abort_all(JOB), {Open: {"x": 1, "y": 2}}) == [Open(JOB), Terminate("x"), Terminate("y")]
+def test_a_job_that_failed_is_closed_and_leaves_nothing_open() -> None:
+    done = asked(abort_all(JOB), {Open: {"x": 1, "y": 2}})
+
+    assert done == [Acquire(JOB), Open(JOB), Terminate("x"), Terminate("y")]

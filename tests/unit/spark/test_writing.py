@@ -10,11 +10,12 @@ import pytest
 
 from andiron.model.errors import ProtocolError
 from andiron.spark import steps
+from andiron.spark.asks import Open
 from andiron.spark.commits import Write, decide, register, settle
 from andiron.spark.decisions import Sink, SinkError
 from andiron.spark.ledger import Ledger
 from andiron.spark.messages import prepared_by
-from andiron.spark.together import commit_all
+from andiron.spark.together import abort_all, commit_all
 from andiron.spark.writing import RowWriter
 from peers.waiting import eventually
 from unit.spark.sinking import Field, into, node_in, rows
@@ -150,6 +151,20 @@ def test_tasks_of_a_job_are_committed_together(field: Field, topic: str, writer:
     Ledger(field.client).perform(commit_all(job, prepared_by(told).participants))
 
     eventually(lambda: field.topics.values(topic) == ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_task_that_comes_when_its_job_has_ended_leaves_nothing_open(
+    field: Field, topic: str, writer: RowWriter, committed: bool
+) -> None:
+    job = Sink(field.new_query())
+    Ledger(field.client).perform(commit_all(job, []) if committed else abort_all(job))
+
+    with pytest.raises(SinkError, match="the job has ended"):
+        writer.write_together(job, [rows("ab")])
+
+    assert Ledger(field.client).answer(Open(job)) == {}
+    assert field.topics.values(topic) == []
 
 
 def test_at_least_once_rows_count_one_by_one(field: Field, topic: str, writer: RowWriter) -> None:
