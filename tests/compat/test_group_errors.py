@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from peers.asking import Asker, first_answer
+from peers.joining import joined, joining
 from peers.process import Server
 
 ILLEGAL_GENERATION = 22
@@ -25,24 +26,6 @@ GROUP_MAX_SIZE_REACHED = 81
 FENCED_INSTANCE_ID = 82
 GROUP_MAX_SIZE = 12  # of the node under test
 SYNCING = {"protocol_type": "consumer", "protocol_name": "range", "assignments": []}
-
-
-def joining(group: str, member: str = "", **more: Any) -> dict[str, Any]:
-    fields = {"group_id": group, "member_id": member, "session_timeout": 10_000, "rebalance_timeout": 10_000}
-    return fields | {"protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b"m"}]} | more
-
-
-def joined(asker: Asker, group: str, **more: Any) -> Any:
-    """A member, the only one and leader, whose group is stable; of a version that gives ids unasked."""
-    version = 5 if "group_instance_id" in more else 3
-    answer = asker.ask("join_group", version, **joining(group, **more))
-    assert answer.error_code == 0
-    synced = asker.ask(
-        "sync_group", 3, group_id=group, generation_id=answer.generation_id, member_id=answer.member_id,
-        assignments=[{"member_id": answer.member_id, "assignment": b"all"}],
-    )  # fmt: skip
-    assert (synced.error_code, synced.assignment) == (0, b"all")
-    return answer
 
 
 @pytest.mark.parametrize("version", [0, 4, 9])

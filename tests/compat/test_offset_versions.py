@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from peers.asking import Asker
+from peers.joining import join, joined
 
 UNKNOWN_TOPIC_OR_PARTITION = 3
 OFFSET_METADATA_TOO_LARGE = 12
@@ -134,12 +135,6 @@ def test_metadata_of_any_length_up_to_the_limit(
     assert fetch(asker, version, name, topic) == (0, 5, "")
 
 
-def joined(asker: Asker, group: str, **more: Any) -> Any:
-    fields = {"group_id": group, "member_id": "", "session_timeout": 10_000, "rebalance_timeout": 10_000}
-    fields |= {"protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b"m"}]}
-    return asker.ask("join_group", 5 if more else 3, **fields, **more)
-
-
 @pytest.mark.parametrize("version", [2, 8, 9])
 def test_commits_of_the_unknown_and_the_stale(
     asker: Asker, name: str, make_topic: Callable[..., str], version: int
@@ -152,7 +147,7 @@ def test_commits_of_the_unknown_and_the_stale(
 
     unheard = GROUP_ID_NOT_FOUND if version >= 9 else ILLEGAL_GENERATION
     assert told(f"{name}-nobody", "m", 1) == unheard
-    me = joined(asker, name)
+    me = join(asker, name)
     assert told(name, me.member_id, 1) == REBALANCE_IN_PROGRESS
     place = {"group_id": name, "generation_id": 1, "member_id": me.member_id}
     assert asker.ask("sync_group", 3, **place, assignments=[]).error_code == 0
@@ -169,9 +164,7 @@ def test_a_commit_under_a_name_that_another_has_taken(
 ) -> None:
     topic = make_topic()
     older = joined(asker, name, group_instance_id="one")
-    place = {"group_id": name, "generation_id": 1, "member_id": older.member_id}
-    asker.ask("sync_group", 3, **place, assignments=[])
-    newer = joined(asker, name, group_instance_id="one")
+    newer = join(asker, name, group_instance_id="one")
     who = {"group_instance_id": "one", "generation_id_or_member_epoch": newer.generation_id}
 
     assert commit(asker, 8, name, topic, **who, member_id=older.member_id) == FENCED_INSTANCE_ID

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from kafka import KafkaConsumer
 
 from peers import transaction_frames as frames
+from peers.asking import Asker
+from peers.joining import joined
 from peers.process import Server
 from peers.raw import Raw
 from peers.raw_producer import CLASSIC, IMPLICIT, RawProducer
@@ -227,23 +228,18 @@ def test_offsets_are_committed_by_a_group_that_was_added(
 
 @pytest.mark.parametrize("version", [3, 5])
 def test_offsets_of_a_stranger_are_refused(
-    node: Server, producer: RawProducer, group: str, make_topic: Callable[..., str], version: int
+    asker: Asker, producer: RawProducer, group: str, make_topic: Callable[..., str], version: int
 ) -> None:
     topic = make_topic()
-    consumer = KafkaConsumer(topic, group_id=group, bootstrap_servers=node.bootstrap)
-    while not consumer.assignment():
-        consumer.poll(100)
-    member = consumer.group_metadata()
-    generation = member.generation_id
+    me = joined(asker, group)
     producer.add_offsets(group)
 
     def commit(generation: int, member: str) -> int:
         return producer.commit_offsets(group, topic, 5, version=version, generation=generation, member=member)
 
-    assert commit(generation + 1, member.member_id) == ILLEGAL_GENERATION
-    assert commit(generation, "somebody") == UNKNOWN_MEMBER_ID
-    assert commit(generation, member.member_id) == 0
-    consumer.close()
+    assert commit(me.generation_id + 1, me.member_id) == ILLEGAL_GENERATION
+    assert commit(me.generation_id, "somebody") == UNKNOWN_MEMBER_ID
+    assert commit(me.generation_id, me.member_id) == 0
 
 
 def test_a_retried_end_is_answered_as_before(producer: RawProducer, make_topic: Callable[..., str]) -> None:

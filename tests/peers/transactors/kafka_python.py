@@ -48,6 +48,7 @@ class KafkaPython(Program):
             max_poll_records=most,
             reconnect_backoff_max_ms=200,
         )
+        self.consumer.topics()  # one that joins before it knows the topics may be left without partitions
         self.topic = topic
 
     def poll(self, wait_ms: int) -> list[Input]:
