@@ -67,7 +67,7 @@ $(VENV)/.core: $(BUILT_FROM) | $(VENV)/bin/python
 # Spark needs a Java; where the machine has none that is new enough, pip brings one.
 $(VENV)/.spark: $(BUILT_FROM) | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark]'
-	@$(BIN)/python -c 'from andiron.spark.java import find_java; find_java()' 2>/dev/null \
+	@$(BIN)/python -c 'from andiron.spark.runtime.java import find_java; find_java()' 2>/dev/null \
 		|| $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark,java]'
 	@touch $@ $(VENV)/.core
 

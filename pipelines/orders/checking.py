@@ -28,7 +28,7 @@ from andiron.client.blocking.column_reader import ColumnReader
 from andiron.client.blocking.group_admin import GroupAdmin
 from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.model.ids import TopicPartition
-from andiron.spark.dead_letters import origins
+from andiron.spark.frames.dead_letters import origins
 
 if TYPE_CHECKING:
     from job import Settings

@@ -28,7 +28,7 @@ from andiron.client.settings import ClientSettings
 from andiron.model.errors import Retriable
 from andiron.model.ids import TopicPartition
 from andiron.records.record import Record
-from andiron.spark.dead_letters import OFFSET, PARTITION, REASON, TOPIC
+from andiron.spark.frames.dead_letters import OFFSET, PARTITION, REASON, TOPIC
 
 if TYPE_CHECKING:
     from job import Settings

@@ -16,13 +16,13 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from andiron.client.blocking.client import Client
 from andiron.spark import steps
-from andiron.spark.commits import Write, admit, decide
-from andiron.spark.decisions import Sink, SinkError
-from andiron.spark.ledger import Ledger
-from andiron.spark.messages import Told, prepared_by
-from andiron.spark.rows import Columns
-from andiron.spark.sink_options import parse_sink_options
-from andiron.spark.writing import RowWriter
+from andiron.spark.sink.commits import Write, admit, decide
+from andiron.spark.sink.decisions import Sink, SinkError
+from andiron.spark.sink.ledger import Ledger
+from andiron.spark.sink.messages import Told, prepared_by
+from andiron.spark.sink.options import parse_sink_options
+from andiron.spark.sink.rows import Columns
+from andiron.spark.sink.writing import RowWriter
 from peers import clients
 from peers.process import Server
 from peers.waiting import eventually

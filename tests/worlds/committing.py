@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.model.errors import ErrorCode, Fenced
-from andiron.spark import asks, commits
-from andiron.spark.asks import Course
-from andiron.spark.commits import Prepared, Write
-from andiron.spark.decisions import Decision, Participant, Pointer, Sink, SinkError, participant_id
-from andiron.spark.slots import Slots
+from andiron.spark.sink import asks, commits
+from andiron.spark.sink.asks import Course
+from andiron.spark.sink.commits import Prepared, Write
+from andiron.spark.sink.decisions import Decision, Participant, Pointer, Sink, SinkError, participant_id
+from andiron.spark.sink.slots import Slots
 
 SINK = Sink("query")
 FAILURES_MAX = 4  # of tasks, before Spark gives up a batch

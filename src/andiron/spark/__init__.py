@@ -4,11 +4,18 @@
     session = spark.session()
     session.readStream.format("andiron").option("kafka.bootstrap.servers", …).option("subscribe", "orders").load()
 
-What is named here is imported when it is first asked for, because Spark's executors import this package in
-every task and need little of it. `session` alone is imported at once: it has the name of its module, and
-whichever is bound last would hide the other.
+    runtime/      a session, the Java under it, and what executors on other machines need
+    connector.py  format("andiron"), in two halves that know nothing of each other:
+      source/       a topic as rows, streaming and batch
+      sink/         rows into topics, exactly once
+    frames/       DataFrames to DataFrames: typed rows and dead letters, windows, the latest of each key
+    tables/       Parquet and Delta tables that know which offsets they hold
+    pipeline/     jobs that are run, watched and stopped from the command line
 
-Read next: session.py, source.py, sink.py.
+What is named here is imported when it is first asked for, because Spark's executors import this package in
+every task and need little of it.
+
+Read next: runtime/session.py, connector.py, tables/table.py.
 """
 
 from __future__ import annotations
@@ -16,22 +23,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from andiron.spark.session import session
-
 LATER = {  # name → the module that has it
     "DeltaTable": "andiron.spark.tables.delta",
+    "NoJava": "andiron.spark.runtime.java",
     "ParquetTable": "andiron.spark.tables.parquet",
     "TableError": "andiron.spark.tables.ranges",
-    "Typed": "andiron.spark.typed",
-    "deduplicated": "andiron.spark.deduplication",
-    "late_rows": "andiron.spark.windows",
-    "latest_per_key": "andiron.spark.latest",
-    "read_dead_letters": "andiron.spark.dead_letters",
-    "typed_json": "andiron.spark.typed",
-    "windowed": "andiron.spark.windows",
+    "Typed": "andiron.spark.frames.typed",
+    "deduplicated": "andiron.spark.frames.deduplication",
+    "late_rows": "andiron.spark.frames.windows",
+    "latest_per_key": "andiron.spark.frames.latest",
+    "read_dead_letters": "andiron.spark.frames.dead_letters",
+    "session": "andiron.spark.runtime.session",
+    "typed_json": "andiron.spark.frames.typed",
+    "windowed": "andiron.spark.frames.windows",
 }
 __all__ = [
     "DeltaTable",
+    "NoJava",
     "ParquetTable",
     "TableError",
     "Typed",

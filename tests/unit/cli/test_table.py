@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from andiron.cli.main import andiron
-from andiron.spark.dead_letters import DeadLetters
+from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.tables.commit import Promise
 from andiron.spark.tables.parquet import ParquetTable
 from unit.spark.tables.test_verify import Place

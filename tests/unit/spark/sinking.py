@@ -12,8 +12,8 @@ import pyarrow as pa
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.transaction_admin import TransactionAdmin
-from andiron.spark.rows import Columns
-from andiron.spark.sink_options import SinkOptions, parse_sink_options
+from andiron.spark.sink.options import SinkOptions, parse_sink_options
+from andiron.spark.sink.rows import Columns
 from peers.node import Node
 from peers.topics import Topics
 

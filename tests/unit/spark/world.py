@@ -10,7 +10,7 @@ from andiron.model.ids import TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.builder import build
 from andiron.records.record import Record
-from andiron.spark.options import SourceOptions, parse_options
+from andiron.spark.source.options import SourceOptions, parse_options
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,

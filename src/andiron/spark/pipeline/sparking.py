@@ -25,10 +25,10 @@ from pyspark.sql.streaming.listener import (
     StreamingQueryListener,
 )
 
-from andiron.spark.java import NoJava
 from andiron.spark.pipeline.errors import PipelineError
 from andiron.spark.pipeline.reasons import reason
-from andiron.spark.session import session
+from andiron.spark.runtime.java import NoJava
+from andiron.spark.runtime.session import session
 
 DESCRIPTORS = (1, 2)
 GONE = (Py4JError, ConnectionError)  # what calls raise when Spark's process is no more

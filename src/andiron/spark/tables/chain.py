@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.plan import Range
+from andiron.spark.source.plan import Range
 from andiron.spark.tables.commit import Commit
 
 PIECE_OFFSETS = 1 << 20  # compared at a time

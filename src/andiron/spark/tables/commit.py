@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.dead_letters import DeadLetters
-from andiron.spark.offsets import to_json
-from andiron.spark.plan import Range
+from andiron.spark.frames.dead_letters import DeadLetters
+from andiron.spark.source.offsets import to_json
+from andiron.spark.source.plan import Range
 from andiron.spark.tables.ranges import TableError
 
 VERSION = 1

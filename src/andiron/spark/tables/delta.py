@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
-from andiron.spark.dead_letters import DeadLetters
+from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.tables.commit import Commit, Promise
 from andiron.spark.tables.delta_log import DeltaLog
 from andiron.spark.tables.files import Files

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.plan import Range
+from andiron.spark.source.plan import Range
 
 RUNS_MAX = 10
 

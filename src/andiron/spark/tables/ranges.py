@@ -20,8 +20,8 @@ import json
 from typing import Any
 
 from andiron.model.errors import AndironError
-from andiron.spark.offsets import ForeignCheckpoint, Offsets, of_json, shown
-from andiron.spark.plan import Range
+from andiron.spark.source.offsets import ForeignCheckpoint, Offsets, of_json, shown
+from andiron.spark.source.plan import Range
 from andiron.spark.tables.files import Files
 
 _VERSION = "v1"

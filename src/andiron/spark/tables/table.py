@@ -24,11 +24,11 @@ from typing import Any, ClassVar, NotRequired, Required, TypedDict, Unpack
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from andiron.spark.dead_letters import DeadLetters
+from andiron.spark.frames.dead_letters import DeadLetters
+from andiron.spark.frames.typed import Typed
 from andiron.spark.tables.commit import HOLDS, Commit, Holds, Promise
 from andiron.spark.tables.ranges import Checkpoint, TableError
 from andiron.spark.tables.writer import Staged, TableWriter
-from andiron.spark.typed import Typed
 
 ORIGIN = ("topic", "partition", "offset")
 BOOTSTRAP = "kafka.bootstrap.servers"

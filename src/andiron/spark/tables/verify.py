@@ -32,8 +32,8 @@ from andiron.client.blocking.column_reader import ColumnReader
 from andiron.client.core.descriptions import EARLIEST, LATEST, Resource, ResourceType
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
-from andiron.spark.dead_letters import DeadLetters, origins
-from andiron.spark.plan import Log, Range
+from andiron.spark.frames.dead_letters import DeadLetters, origins
+from andiron.spark.source.plan import Log, Range
 from andiron.spark.tables.chain import EARLIER, Piece, breaks, joined, rounds, with_earlier
 from andiron.spark.tables.commit import Commit
 from andiron.spark.tables.findings import Finding, Verdict, runs

@@ -28,10 +28,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from andiron.spark import steps
+from andiron.spark.frames.typed import Typed
 from andiron.spark.tables.commit import Commit, Mode, Promise, following
 from andiron.spark.tables.lateness import late_groups
 from andiron.spark.tables.ranges import Checkpoint, TableError
-from andiron.spark.typed import Typed
 
 DEAD_LETTERS_SINK = "dead-letters"
 _QUERY_PROPERTY = "sql.streaming.queryId"

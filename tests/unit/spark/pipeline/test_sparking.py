@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.java import NoJava
 from andiron.spark.pipeline import sparking
 from andiron.spark.pipeline.errors import PipelineError
 from andiron.spark.pipeline.sparking import Ear, start_spark, stop_spark
+from andiron.spark.runtime.java import NoJava
 
 
 def test_what_processes_print_as_spark_starts_goes_to_the_log(

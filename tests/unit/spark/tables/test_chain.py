@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.plan import Range
+from andiron.spark.source.plan import Range
 from andiron.spark.tables.chain import EARLIER, Break, breaks, joined, rounds, with_earlier
 from andiron.spark.tables.commit import Commit
 

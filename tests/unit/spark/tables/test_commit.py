@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.dead_letters import DeadLetters
-from andiron.spark.plan import Range
+from andiron.spark.frames.dead_letters import DeadLetters
+from andiron.spark.source.plan import Range
 from andiron.spark.tables.commit import Commit, Promise, following, read_commit
 from andiron.spark.tables.ranges import TableError
 

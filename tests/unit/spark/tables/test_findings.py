@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.plan import Range
+from andiron.spark.source.plan import Range
 from andiron.spark.tables.findings import Finding, Verdict, runs
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.plan import Range
+from andiron.spark.source.plan import Range
 from andiron.spark.tables.ranges import Checkpoint, TableError
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)

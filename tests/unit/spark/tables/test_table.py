@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.dead_letters import DeadLetters
+from andiron.spark.frames.dead_letters import DeadLetters
+from andiron.spark.frames.typed import Typed
 from andiron.spark.tables.parquet import ParquetTable
 from andiron.spark.tables.ranges import TableError
-from andiron.spark.typed import Typed
 from unit.spark.tables.worlds import SCHEMA, Rows, checkpoint
 
 

@@ -15,9 +15,9 @@ from andiron.client.blocking.client import Client
 from andiron.model.ids import TopicPartition
 from andiron.records.builder import build
 from andiron.records.record import Record
-from andiron.spark import dead_letters
-from andiron.spark.dead_letters import DeadLetters
-from andiron.spark.plan import Range
+from andiron.spark.frames import dead_letters
+from andiron.spark.frames.dead_letters import DeadLetters
+from andiron.spark.source.plan import Range
 from andiron.spark.tables import chain
 from andiron.spark.tables.commit import Commit, Promise
 from andiron.spark.tables.findings import Verdict

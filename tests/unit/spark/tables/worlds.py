@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from andiron.model.ids import TopicPartition
-from andiron.spark.plan import Range
+from andiron.spark.source.plan import Range
 from andiron.spark.tables import delta, parquet
 from andiron.spark.tables.commit import Commit, Promise
 from andiron.spark.tables.files import Files

@@ -1,0 +1,4 @@
+"""What Spark runs on: a session, a Java, and an archive for the executors.
+
+Read next: session.py.
+"""

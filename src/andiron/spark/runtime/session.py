@@ -1,0 +1,138 @@
+"""A Spark session that is ready for the machine it starts on, and for the connector.
+
+    who decides a setting, the first wins
+
+    session(**{"spark.…": …})  ─▶  spark-submit --conf, spark-defaults.conf  ─▶  the defaults below
+
+The master is the argument's, else spark-submit's, else $SPARK_MASTER's, else this machine with all its
+cores. Where a session runs already, as in a shell or on a hosted platform, it is taken as it is and only
+what the caller names is set on it.
+
+The law that is easy to break: Spark looks for `format("andiron")` in a Python that it starts by itself, so
+that Python must be one that has Andiron. On this machine it is the one that runs this; on a cluster's
+machines Andiron comes with the session (shipping.py).
+
+Read next: java.py, shipping.py.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, MutableMapping
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+from andiron.spark.runtime.java import use_java
+from andiron.spark.runtime.machine import memory_bytes
+from andiron.spark.runtime.shipping import PATH_OF_WHAT_IS_SHIPPED, archive
+
+Value = str | int | float | bool
+
+GIB = 1 << 30
+STATE_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+CLUSTER_SHUFFLE_PARTITIONS = 16
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # spark-submit started the JVM, and then this Python
+SHIP = "spark.andiron.ship"
+ARCHIVES, EXECUTOR_PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
+
+# What a stream from a log wants and Spark does not do by itself.
+DEFAULTS: dict[str, Value] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",  # other readers need no guess
+    "spark.sql.streaming.stateStore.providerClass": STATE_STORE,
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": True,
+    "spark.sql.execution.arrow.pyspark.enabled": True,
+    "spark.sql.python.filterPushdown.enabled": True,  # batch reads: offsets, partitions and time
+    "spark.ui.enabled": False,
+    "spark.ui.showConsoleProgress": False,
+    "spark.log.level": "ERROR",
+}
+
+
+def session(app: str = "andiron", master: str | None = None, **conf: Value) -> SparkSession:
+    """A session, started if none runs; `conf` by Spark's names, e.g. **{"spark.ui.enabled": True}."""
+    wanted = {name: _text(value) for name, value in conf.items()}
+    for name in wanted:
+        if not name.startswith("spark."):
+            raise TypeError(f"settings have Spark's names, and {name!r} does not begin with 'spark.'")
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        for name, value in wanted.items():
+            running.conf.set(name, value)
+        return running
+    return _start(app, master, wanted)
+
+
+def _start(app: str, master: str | None, wanted: Mapping[str, str]) -> SparkSession:
+    chosen = {**chosen_elsewhere(os.environ), **wanted}
+    url = master or chosen.get("spark.master") or os.environ.get("SPARK_MASTER") or "local[*]"
+    missing = {name: _text(value) for name, value in defaults(url).items() if name not in chosen}
+    settings = {**missing, **wanted, "spark.master": url, "spark.app.name": app}
+    if not is_local(url) and chosen.get(SHIP, "true") == "true":
+        settings |= shipped(chosen)
+    set_environment(url, chosen, os.environ)
+    builder = SparkSession.builder
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def is_local(master: str) -> bool:
+    """Whether driver and executors are on this machine."""
+    return master.startswith("local")
+
+
+def defaults(master: str) -> dict[str, Value]:
+    """What is set where nobody has said otherwise."""
+    if not is_local(master):
+        return {**DEFAULTS, "spark.sql.shuffle.partitions": CLUSTER_SHUFFLE_PARTITIONS}
+    # In local mode the driver's memory is all there is, and Python and RocksDB need as much again beside it.
+    heap = min(max(memory_bytes() // 8, GIB), 4 * GIB)
+    local: dict[str, Value] = {
+        "spark.driver.memory": f"{heap >> 20}m",
+        "spark.sql.shuffle.partitions": max(2, os.cpu_count() or 2),
+    }
+    return DEFAULTS | local
+
+
+def chosen_elsewhere(environ: Mapping[str, str]) -> dict[str, str]:
+    """What spark-submit was told, or else what the installation's spark-defaults.conf says."""
+    if SUBMITTED in environ:
+        SparkContext._ensure_initialized()  # else the settings are those of no JVM
+        return dict(SparkConf().getAll())
+    folder = environ.get("SPARK_CONF_DIR") or os.path.join(environ.get("SPARK_HOME", ""), "conf")
+    try:
+        with open(os.path.join(folder, "spark-defaults.conf"), encoding="utf-8") as file:
+            lines = [line.strip() for line in file]
+    except OSError:
+        return {}
+    rows = [line.replace("=", " ", 1).split(None, 1) for line in lines if line.startswith("spark.")]
+    return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
+def set_environment(master: str, chosen: Mapping[str, str], environ: MutableMapping[str, str]) -> None:
+    """Which Java and which Python Spark starts, and under which address it is reached."""
+    if SUBMITTED not in environ:
+        use_java(environ)
+    environ["PYSPARK_DRIVER_PYTHON"] = chosen.get("spark.pyspark.driver.python", sys.executable)
+    python = chosen.get("spark.pyspark.python")
+    if is_local(master):
+        environ["PYSPARK_PYTHON"] = python or sys.executable
+        environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    elif python is not None:
+        environ["PYSPARK_PYTHON"] = python
+    else:
+        environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def shipped(chosen: Mapping[str, str]) -> dict[str, str]:
+    """The settings that bring Andiron to the executors, beside what else they are given."""
+    archives = [part for part in (chosen.get(ARCHIVES), archive()) if part]
+    paths = [PATH_OF_WHAT_IS_SHIPPED, *filter(None, [chosen.get(EXECUTOR_PATH)])]
+    return {ARCHIVES: ",".join(archives), EXECUTOR_PATH: ":".join(paths)}
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,328 @@
+"""How a batch comes to be written exactly once: who may write, who decides, and what whoever comes next does.
+
+    task     admit ─▶ its own transaction: write, flush ─▶ prepared, tell the driver         (participants.py)
+    driver   decide: take the decider, look, ─▶ ONE transaction: record + pointer ─▶ commit each participant
+             ▲ before it nothing counts                                          ▲ from here on the batch counts
+    a new run registers first: commits what was decided, aborts what was not, and only then writes
+
+Spark tells each task which query, batch and run it belongs to. Runs change with every start of the query, and the
+old one may still be alive: tasks that nobody waits for any more, a driver that was cut off. So nothing is done by
+the clock. Four rules make it safe:
+
+1. Whoever changes something takes the *decider* first, a transactional id of the sink's own: a new identity, by
+   which whatever another holder had begun is aborted. Then it looks at the pointer, and writes under that identity.
+   If that succeeds, nobody else has changed anything since it looked. A look without the decider is a hint.
+2. A run registers before it writes: the pointer names it, and a *term* that never comes again. A decision is made by
+   the run and in the term that the pointer names, and of participants of that term. A run that was superseded
+   does not come back.
+3. A participant is a transactional id that one process alone uses, for one task at a time. Attempts of a task do not
+   fence each other, be they speculative, retried or forgotten: the decision says which of them counted.
+4. What was open before a change of the pointer, and is not part of the newest decision, is nobody's and is aborted
+   after it. What was decided is committed before another run registers, and before the driver goes on.
+
+Committing what was decided may be done by anybody, any number of times. A batch that was decided is never written
+again: its tasks read their rows, for the state that hangs on it, and drop them.
+
+This module does nothing by itself. A `Course` asks for one thing after another (asks.py) and is told what came of
+it: ledger.py asks a cluster, the tests a model that crashes everywhere.
+
+Read next: decisions.py for what is written, asks.py, ledger.py, participants.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from andiron.client.core.outbox import ProducerIdentity
+from andiron.model.errors import Fenced
+from andiron.spark.sink.asks import (
+    Acquire,
+    Course,
+    Finish,
+    GroupOffsets,
+    HasDecided,
+    Look,
+    Open,
+    Pause,
+    Reach,
+    Recall,
+    Record,
+    Search,
+    Terminate,
+)
+from andiron.spark.sink.decisions import Decision, Participant, Pointer, Sink, SinkError, term_of
+
+ATTEMPTS = 10  # to change something while others do
+WAITS = 8  # for the first task of a run to register: some seconds
+MARKER_WAITS = 30  # for a decision to be seen by all: most of a minute
+
+
+# ── what a task does ─────────────────────────────────────────────────────────────────
+
+
+class Write(NamedTuple):
+    """One batch, to be written by one run of a query."""
+
+    sink: Sink
+    batch: int
+    run: str
+    writer: str = ""  # where a run may write the same batch again: which of its writes
+
+
+def admit(write: Write, *, first: bool, forgiving: bool = False) -> Course[Pointer | None]:
+    """Under which pointer a task may write; None if the batch is decided already.
+
+    The `first` task registers its run, and the others give it time to: they would fence each other.
+    """
+    pointer: Pointer | None = yield Look(write.sink)
+    waits = 0 if first else WAITS
+    for times in range(waits):
+        if pointer is not None and pointer.run == write.run:
+            break
+        _check_current(write.sink, write.run, pointer)
+        yield Pause(times)
+        pointer = yield Look(write.sink)
+    if pointer is None or pointer.run != write.run:
+        pointer = yield from register(write.sink, write.run, forgiving=forgiving)
+    return None if is_decided(write, pointer) else pointer
+
+
+def is_wanted(write: Write, term: str) -> Course[bool]:
+    """Whether what was prepared may still be decided. If not, it is better aborted by whoever wrote it."""
+    pointer: Pointer | None = yield Look(write.sink)
+    return pointer is not None and pointer.term == term and pointer.batch < write.batch
+
+
+def register(sink: Sink, run: str, *, forgiving: bool = False) -> Course[Pointer]:
+    """Make this the run that may write and decide; what earlier ones left is finished, or aborted."""
+    for times in range(ATTEMPTS):
+        seen: Pointer | None = yield Look(sink)
+        had_decided: bool = False if seen else (yield HasDecided(sink))
+        _check_current(sink, run, seen)
+        try:
+            identity: ProducerIdentity = yield Acquire(sink)
+            pointer: Pointer = yield from _exact(sink, had_decided)
+            if pointer.run == run:
+                return pointer
+            _check_current(sink, run, pointer)
+            open_ids: dict[str, int] = yield Open(sink)
+            decided = yield from _finish_newest(sink, pointer, open_ids, forgiving=forgiving)
+            registered: Pointer = yield Record(sink, identity, pointer.registered(run, term_of(identity)))
+        except Fenced:
+            yield Pause(times)
+            continue
+        yield from _terminate(open_ids, decided)
+        return registered
+    raise SinkError(f"{sink}: run {run} could not register, since others did all the time; start it again")
+
+
+# ── what the driver does ─────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """All that the tasks of a write have prepared, and offsets of groups that are to be committed with it."""
+
+    participants: Sequence[Participant]
+    terms: Collection[str]  # under which they, and those that had nothing to write, were admitted
+    skipped: bool = False  # some found the batch decided, and wrote nothing
+    rows: Mapping[str, int] = field(default_factory=dict)
+    groups: Mapping[str, GroupOffsets] = field(default_factory=dict)
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.participants and not self.groups
+
+
+def decide(write: Write, prepared: Prepared, *, forgiving: bool = False) -> Course[None]:
+    """Make the batch count, once; return when every participant is committed."""
+    sink, batch = write.sink, write.batch
+    for times in range(ATTEMPTS):
+        seen: Pointer | None = yield Look(sink)
+        if is_decided(write, seen):
+            yield from settle(sink, forgiving=forgiving)
+            return
+        _check_may_decide(write, seen, prepared)
+        if prepared.is_nothing:
+            return
+        yield Reach("before_decision", batch)
+        try:
+            identity: ProducerIdentity = yield Acquire(sink)
+            pointer: Pointer | None = yield Look(sink)
+            if is_decided(write, pointer):
+                continue
+            _check_may_decide(write, pointer, prepared)
+            assert pointer is not None
+            open_ids: dict[str, int] = yield Open(sink)
+            _check_open(write, pointer.term, prepared, open_ids)
+            decision = Decision(
+                batch, write.run, pointer.term, tuple(prepared.participants), dict(prepared.rows)
+            )
+            yield Record(sink, identity, pointer, decision, write.writer, prepared.groups)
+        except Fenced:
+            yield Pause(times)
+            continue
+        yield Reach("after_decision", batch)
+        decided = yield from _finish(sink, decision, forgiving=forgiving)
+        yield from _terminate(open_ids, decided)
+        yield from _await_pointer(sink, batch)
+        yield Reach("after_commit", batch)
+        return
+    raise SinkError(f"{sink}: batch {batch} could not be decided, since others were at it; start it again")
+
+
+def settle(sink: Sink, *, forgiving: bool = False) -> Course[None]:
+    """Commit what the newest decision says, as far as that was not done."""
+    pointer: Pointer | None = yield Look(sink)
+    if pointer is not None:
+        open_ids: dict[str, int] = yield Open(sink)
+        yield from _finish_newest(sink, pointer, open_ids, forgiving=forgiving)
+
+
+def undo(write: Write, prepared: Prepared) -> Course[None]:
+    """Abort what was prepared, unless it counts after all."""
+    pointer: Pointer | None = yield Look(write.sink)
+    if _may_undo(write, prepared, pointer):
+        yield Acquire(write.sink)  # whatever of a decision is still on its way will not arrive
+        pointer = yield Look(write.sink)
+        if _may_undo(write, prepared, pointer):
+            assert pointer is not None
+            for each in prepared.participants:
+                yield Terminate(each.transactional_id(write.sink, pointer.term))
+
+
+# ── what may be ──────────────────────────────────────────────────────────────────────
+
+
+def is_decided(write: Write, pointer: Pointer | None) -> bool:
+    """Whether the batch counts already; raises where it cannot be the same batch."""
+    if pointer is None or pointer.batch < write.batch:
+        return False
+    if pointer.batch > write.batch:
+        raise SinkError(
+            f"{write.sink}: batch {write.batch} is to be written, and {pointer.batch} was already: the checkpoint "
+            "is older than the output (restored, or copied?); start the query with a new checkpointLocation"
+        )
+    if write.writer and pointer.decided_by == write.run and pointer.writer != write.writer:
+        raise SinkError(
+            f"{write.sink}: batch {write.batch} is written twice in one run; give each write in foreachBatch "
+            "a sink.id of its own"
+        )
+    return True
+
+
+def _check_current(sink: Sink, run: str, pointer: Pointer | None) -> None:
+    if pointer is not None and run in pointer.before:
+        raise SinkError(
+            f"{sink}: run {run} was superseded by run {pointer.run}; two runs of one query cannot "
+            "write at the same time (is the query started twice, or its checkpoint copied?)"
+        )
+
+
+def _check_may_decide(write: Write, pointer: Pointer | None, prepared: Prepared) -> None:
+    _check_current(write.sink, write.run, pointer)
+    terms = sorted(prepared.terms)
+    if prepared.skipped:
+        raise SinkError(
+            f"{write.sink}: batch {write.batch} was decided when it was written, and is not any more: has somebody "
+            f"deleted the group {write.sink.decider!r}? Nothing was written; start the query again"
+        )
+    if pointer is None or pointer.run != write.run or terms != [pointer.term]:
+        raise SinkError(
+            f"{write.sink}: batch {write.batch} was written by run {write.run} in term {', '.join(terms)}, which is "
+            "over; nothing of it counts, start the query again to write it anew"
+        )
+
+
+def _may_undo(write: Write, prepared: Prepared, pointer: Pointer | None) -> bool:
+    return pointer is not None and {*prepared.terms} == {pointer.term} and pointer.batch < write.batch
+
+
+def _check_open(write: Write, term: str, prepared: Prepared, open_ids: Mapping[str, int]) -> None:
+    for each in prepared.participants:
+        name = each.transactional_id(write.sink, term)
+        if open_ids.get(name) != each.identity.id:
+            raise SinkError(
+                f"{write.sink}: transaction {name!r} of batch {write.batch} was aborted before the batch was "
+                "complete (by an administrator, or by its timeout where the broker does not have two-phase "
+                "commit); nothing of the batch counts, start the query again to write it anew"
+            )
+
+
+# ── parts of the above ───────────────────────────────────────────────────────────────
+
+
+def _exact(sink: Sink, had_decided: bool) -> Course[Pointer]:
+    """The pointer, for whoever has taken the decider; found again where it is gone."""
+    pointer: Pointer | None = yield Look(sink)
+    if pointer is not None:
+        return pointer
+    found: tuple[int, Decision] | None = yield Search(sink)
+    if found is not None:
+        return Pointer.found(*found)
+    if had_decided:
+        raise SinkError(
+            f"{sink}: it has made decisions, and they are gone (was the topic of decisions deleted?); look at what "
+            "the last batch wrote, then start with a new checkpointLocation or with another sink.id"
+        )
+    return Pointer()
+
+
+def _finish_newest(
+    sink: Sink, pointer: Pointer, open_ids: Collection[str], *, forgiving: bool
+) -> Course[set[str]]:
+    """Commit the participants of the newest decision; their ids."""
+    if pointer.batch < 0:
+        return set()
+    decision: Decision | None = yield Recall(sink, pointer.offset)
+    if decision is not None:
+        return (yield from _finish(sink, decision, forgiving=forgiving))
+    if open_ids:
+        raise SinkError(
+            f"{sink}: the decision on batch {pointer.batch} is gone from its topic (offset {pointer.offset}), and "
+            f"transactions are open that may be part of it, {min(open_ids)!r} for one; end them by "
+            "`andiron transaction`, and start the query again"
+        )
+    return set()
+
+
+def _finish(sink: Sink, decision: Decision, *, forgiving: bool) -> Course[set[str]]:
+    done: set[str] = set()
+    for each in decision.participants:
+        name = each.transactional_id(sink, decision.term)
+        if done:
+            yield Reach("between_participants", decision.batch)
+        kept: bool = yield Finish(name, each.identity)
+        if not kept and not forgiving:
+            newest: Pointer | None = yield Look(sink)
+            if newest is not None and newest.batch > decision.batch:
+                return done  # by others, long ago: the next one is decided when this one is finished
+            raise SinkError(
+                f"{sink}: batch {decision.batch} counts, and {each.rows} rows of it are lost: transaction {name!r} "
+                "was aborted before it could be committed. Have transaction.two.phase.commit.enable=true on the "
+                "broker, or a longer kafka.transaction.timeout.ms; to go on without these rows, say "
+                "failOnDataLoss=false"
+            )
+        done.add(name)
+    return done
+
+
+def _terminate(open_ids: Collection[str], decided: Collection[str]) -> Course[None]:
+    for name in open_ids:
+        if name not in decided:
+            yield Terminate(name)
+
+
+def _await_pointer(sink: Sink, batch: int) -> Course[None]:
+    """A transaction is decided before its markers are everywhere, and tasks that look next must see it."""
+    for times in range(MARKER_WAITS):
+        pointer: Pointer | None = yield Look(sink)
+        if pointer is not None and pointer.batch >= batch:
+            return
+        yield Pause(times)
+    raise SinkError(
+        f"{sink}: batch {batch} counts, but the group {sink.decider!r} does not show it; the broker seems to be in "
+        "trouble, start the query again"
+    )

@@ -1,0 +1,232 @@
+"""How a cluster answers what the protocol asks: the pointer, the decisions, the decider and its participants.
+
+    commits.py ── Look ────────▶ OffsetFetch of the sink's group
+                  Acquire ─────▶ InitProducerId of the decider, as a newcomer
+                  Record ──────▶ Produce, TxnOffsetCommit, EndTxn under the identity it got
+                  Open ────────▶ ListTransactions of every broker
+                  Finish ──────▶ EndTxn of a participant, under the identity that the decision names
+
+The decider is always taken as a newcomer. To name the identity one had (KIP-360) would not do: a coordinator takes
+a second one who names the same for the first, who did not hear, and gives both the same new identity.
+
+Errors that pass are borne by the client as long as `default.api.timeout.ms` allows.
+
+Read next: asks.py; client/blocking/transaction.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import Any, TypeVar
+
+from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.group_admin import GroupAdmin
+from andiron.client.blocking.producer import Producer
+from andiron.client.blocking.reader import PartitionReader
+from andiron.client.blocking.transaction import Transaction, end_transaction
+from andiron.client.blocking.transaction_admin import TransactionAdmin
+from andiron.client.core.descriptions import EARLIEST, LATEST
+from andiron.client.core.outbox import ProducerIdentity
+from andiron.client.settings import ProducerSettings
+from andiron.model.errors import ErrorCode, Fenced, ProtocolError
+from andiron.spark import steps
+from andiron.spark.sink.asks import (
+    Acquire,
+    Course,
+    Finish,
+    HasDecided,
+    IsTaken,
+    Look,
+    Open,
+    Pause,
+    Reach,
+    Recall,
+    Record,
+    Search,
+    Terminate,
+)
+from andiron.spark.sink.decisions import DECISIONS, Decision, Pointer, Sink
+
+T = TypeVar("T")
+
+DECIDER_TIMEOUT_MS = 60_000  # a decision takes milliseconds; whoever comes next does not wait for this
+PAUSE_MS, PAUSE_MS_MAX = 50, 2_000
+COMPRESSION = ProducerSettings(compression_type="gzip")  # participants have names that are nearly the same
+COMMITTED = ("PrepareCommit", "CompleteCommit")
+
+
+class Ledger:
+    """One sink's decisions, or several sinks', in one cluster."""
+
+    def __init__(self, client: Client, timeout_ms: int = DECIDER_TIMEOUT_MS) -> None:
+        self._client = client
+        self._timeout_ms = min(timeout_ms, DECIDER_TIMEOUT_MS)
+        self._admin, self._groups = Admin(client), GroupAdmin(client)
+        self._transactions = TransactionAdmin(client)
+        self._decider: Transaction | None = None
+
+    def perform(self, course: Course[T]) -> T:
+        """Do what a course asks for, until it has what it wanted."""
+        try:
+            ask = next(course)
+            while True:
+                try:
+                    answer = self.answer(ask)
+                except ProtocolError as error:
+                    ask = course.throw(error)
+                else:
+                    ask = course.send(answer)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def answer(self, ask: Any) -> Any:
+        """One thing."""
+        match ask:
+            case Look(sink):
+                return self._look(sink)
+            case Recall(sink, offset):
+                return self._recall(sink, offset)
+            case Search(sink):
+                return self._search(sink)
+            case HasDecided(sink):
+                return self._state(sink) in COMMITTED
+            case IsTaken(sink):
+                return self._state(sink) is not None
+            case Acquire(sink):
+                return self._acquire(sink)
+            case Open(sink):
+                return self._open(sink)
+            case Record():
+                return self._record(ask)
+            case Finish(name, identity):
+                return self._finish(name, identity)
+            case Terminate(name):
+                return Transaction(self._client, name, timeout_ms=self._timeout_ms).initiate()
+            case Pause(times):
+                pause_ms = min(PAUSE_MS << times, PAUSE_MS_MAX)
+                return time.sleep(pause_ms * (50 + self._client.chance.below(100)) / 100_000)
+            case Reach(step, batch):
+                return steps.reached(step, batch)
+        raise AssertionError(f"nobody asks for {ask}")
+
+    # ── what was decided ─────────────────────────────────────────────────────────────
+
+    def _look(self, sink: Sink) -> Pointer | None:
+        committed = self._groups.committed(sink.decider).get(DECISIONS)
+        return None if committed is None else Pointer.of_metadata(committed.offset, committed.metadata)
+
+    def _recall(self, sink: Sink, offset: int) -> Decision | None:
+        """The record itself: that the pointer names it says that it was committed."""
+        if not self._is_there(offset):
+            return None
+        return next((decision for _, decision in self._read(sink, offset, offset + 1)), None)
+
+    def _search(self, sink: Sink) -> tuple[int, Decision] | None:
+        """All of the topic is read: it is compacted, and this is done for want of a pointer only."""
+        start, end = self._ends()
+        found = list(self._read(sink, start, end, committed=True)) if start < end else []
+        return found[-1] if found else None
+
+    def _read(
+        self, sink: Sink, start: int, end: int, *, committed: bool = False
+    ) -> list[tuple[int, Decision]]:
+        reader = PartitionReader(self._client, DECISIONS, start, end, committed=committed)
+        key = sink.key.encode()
+        with contextlib.closing(reader):
+            return [
+                (record.offset, Decision.of_json(bytes(record.value)))
+                for record in reader
+                if record.key == key and record.value is not None
+            ]
+
+    def _is_there(self, offset: int) -> bool:
+        start, end = self._ends()
+        return start <= offset < end
+
+    def _ends(self) -> tuple[int, int]:
+        try:
+            ends = [self._admin.list_offsets({DECISIONS: at})[DECISIONS].offset for at in (EARLIEST, LATEST)]
+        except ProtocolError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
+            return 0, 0
+        return ends[0], ends[1]
+
+    # ── deciding ─────────────────────────────────────────────────────────────────────
+
+    def _state(self, sink: Sink) -> str | None:
+        """Of the decider; None where nobody has ever taken it."""
+        try:
+            return self._transactions.describe(sink.decider).state
+        except ProtocolError as error:
+            if error.code is not ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+                raise
+            return None
+
+    def _acquire(self, sink: Sink) -> ProducerIdentity:
+        self._decider = Transaction(self._client, sink.decider, timeout_ms=self._timeout_ms)
+        return self._decider.initiate().identity
+
+    def _record(self, ask: Record) -> Pointer:
+        transaction = self._decider
+        assert transaction is not None and transaction.identity == ask.identity, "take the decider first"
+        if ask.decision is None:
+            self._make_topic()
+        transaction.begin()
+        try:
+            pointer = ask.pointer
+            if ask.decision is not None:
+                offset = self._produce(transaction, ask.sink, ask.decision)
+                pointer = pointer.decided(ask.decision.batch, offset, ask.writer)
+            transaction.send_offsets(ask.sink.decider, {DECISIONS: (pointer.offset, pointer.to_metadata())})
+            for group, offsets in ask.groups.items():
+                transaction.send_offsets(group, {each: (offset, "") for each, offset in offsets.items()})
+            transaction.commit()
+        except ProtocolError:
+            with contextlib.suppress(ProtocolError):
+                transaction.abort()
+            raise
+        return pointer
+
+    def _produce(self, transaction: Transaction, sink: Sink, decision: Decision) -> int:
+        with Producer(self._client, COMPRESSION, transaction) as producer:
+            producer.send(
+                DECISIONS.topic, decision.to_json(), key=sink.key.encode(), partition=DECISIONS.partition
+            )
+            producer.flush()
+            return producer.delivered[DECISIONS].first
+
+    def _make_topic(self) -> None:
+        with contextlib.suppress(ProtocolError):
+            self._client.topic(DECISIONS.topic)
+            return
+        try:
+            self._admin.create_topic(DECISIONS.topic, 1, configs={"cleanup.policy": "compact"})
+        except ProtocolError as error:
+            if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise
+
+    # ── participants ─────────────────────────────────────────────────────────────────
+
+    def _open(self, sink: Sink) -> dict[str, int]:
+        return {
+            each.transactional_id: each.producer_id
+            for each in self._transactions.transactions(states=["Ongoing"])
+            if each.transactional_id.startswith(sink.participants)
+        }
+
+    def _finish(self, name: str, identity: ProducerIdentity) -> bool:
+        try:
+            end_transaction(self._client, name, identity, commit=True)
+        except Fenced:
+            return False
+        except ProtocolError as error:
+            if error.code is ErrorCode.INVALID_PRODUCER_ID_MAPPING:
+                return True  # it was finished so long ago that its coordinator has forgotten it
+            if error.code is ErrorCode.INVALID_TXN_STATE:
+                return False
+            raise
+        return True

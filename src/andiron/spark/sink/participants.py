@@ -1,0 +1,140 @@
+"""What one task writes: a transaction of its own, opened by its first rows and left open, prepared, for the driver.
+
+    write ─▶ initiate: an identity nobody else has ─▶ rows … ─▶ flush: every row is acknowledged ─▶ prepared
+
+With two-phase commit a prepared transaction waits for its outcome as long as that takes. Where the broker has none,
+or does not allow it, the transaction is an ordinary one, and is aborted by the broker when its timeout is over: a batch
+then fails, or, if it was decided just before, has lost rows, which is said aloud.
+
+Read next: slots.py for what a transaction is called; writers.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+
+import pyarrow as pa
+
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.column_producer import ColumnProducer
+from andiron.client.blocking.transaction import Transaction
+from andiron.client.core.outbox import ProducerIdentity
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.spark.sink.options import SinkOptions
+from andiron.spark.sink.rows import Columns
+from andiron.spark.sink.slots import Slots
+
+WITHOUT_TWO_PHASE = (ErrorCode.UNSUPPORTED_VERSION, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+
+log = logging.getLogger(__name__)
+
+_mine: dict[int, Slots] = {}  # this process's, by its id; as long as it lives, over all its tasks
+_without: set[str] = set()  # clusters that have no two-phase commit
+
+
+def slots() -> Slots:
+    """The names of this process; one that was forked has names of its own."""
+    pid = os.getpid()
+    if pid not in _mine:
+        _mine.clear()
+        _mine[pid] = Slots(secrets.token_hex(6))
+    return _mine[pid]
+
+
+class Participation:
+    """A task's rows in a transaction, or in none (`transactional_id` None), where each counts by itself."""
+
+    def __init__(
+        self,
+        client: Client,
+        options: SinkOptions,
+        columns: Columns,
+        transactional_id: str | None = None,
+        *,
+        two_phase: bool = False,
+    ) -> None:
+        self.rows: dict[str, int] = {}
+        self._client, self._options, self._columns = client, options, columns
+        self._transaction = self._open(transactional_id, two_phase) if transactional_id is not None else None
+        self._producer = ColumnProducer(client, options.producer, self._transaction)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return sum(self.rows.values())
+
+    @property
+    def identity(self) -> ProducerIdentity:
+        """Under which the rows are written."""
+        assert self._transaction is not None, "there is no transaction"
+        return self._transaction.identity
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        """Some of the rows."""
+        records = self._columns.records(rows)
+        for topic, count in self._columns.counts(records).items():
+            self.rows[topic] = self.rows.get(topic, 0) + count
+        try:
+            self._producer.send(records, self._columns.topic)
+        except ProtocolError as error:
+            raise _explained(error) from error
+
+    def flush(self) -> None:
+        """Return when all of it is acknowledged."""
+        try:
+            self._producer.flush()
+        except ProtocolError as error:
+            raise _explained(error) from error
+
+    def abort(self) -> None:
+        """Give it up; if that cannot be said now, whoever commits next will."""
+        if self._transaction is not None:
+            with contextlib.suppress(ProtocolError):
+                self._transaction.abort()
+
+    def close(self) -> None:
+        """Hang up; what is prepared stays so."""
+        self._producer.close()
+
+    def _open(self, name: str, two_phase: bool) -> Transaction:
+        options = self._options
+        two_phase = two_phase and options.bootstrap not in _without
+        transaction = Transaction(self._client, name, timeout_ms=options.timeout_ms, two_phase=two_phase)
+        try:
+            transaction.initiate()
+        except ProtocolError as error:
+            if not two_phase or error.code not in WITHOUT_TWO_PHASE:
+                raise _explained(error) from error
+            _without.add(options.bootstrap)
+            log.warning(
+                "the broker has no two-phase commit for us (%s): a batch that waits longer than %d ms for its outcome "
+                "is aborted; set transaction.two.phase.commit.enable=true on the broker",
+                error,
+                options.timeout_ms,
+            )
+            return self._open(name, two_phase=False)
+        transaction.begin()
+        return transaction
+
+
+def _explained(error: ProtocolError) -> ProtocolError:
+    """What a user can do about it, where we know."""
+    if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        return type(error)(
+            error.code,
+            f"{error.detail}: create the topic, or have auto.create.topics.enable=true on the broker",
+        )
+    if error.code is ErrorCode.INVALID_TRANSACTION_TIMEOUT:
+        return type(error)(
+            error.code,
+            f"{error.detail}: say a shorter kafka.transaction.timeout.ms, or have a larger "
+            "transaction.max.timeout.ms on the broker",
+        )
+    if error.code in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE):
+        return type(error)(
+            error.code, f"{error.detail}: raise the topic's max.message.bytes, or lower kafka.batch.size"
+        )
+    return error

@@ -1,0 +1,115 @@
+"""What a task does with its rows, in each of the three ways (writers.py).
+
+    decided       admitted? ─▶ rows in a transaction of its own ─▶ still wanted? ─▶ prepared
+    together      rows in a transaction of its own ─▶ is the job still running?
+    one by one    rows
+
+Rows come as Arrow batches and go out as they come, so a task holds no more than one of them and what is in flight. The
+first of them opens the transaction: a task without rows opens none.
+
+Read next: participants.py.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from contextlib import closing
+
+import pyarrow as pa
+
+from andiron.client.blocking.client import Client
+from andiron.spark import steps
+from andiron.spark.sink.commits import Write, admit, is_wanted
+from andiron.spark.sink.decisions import Participant, Pointer, Sink, SinkError, participant_id
+from andiron.spark.sink.ledger import Ledger
+from andiron.spark.sink.messages import NO_BATCH, Told
+from andiron.spark.sink.options import SinkOptions
+from andiron.spark.sink.participants import Participation, slots
+from andiron.spark.sink.rows import Columns
+from andiron.spark.sink.together import TERM, is_closed
+
+
+class RowWriter:
+    """Writes the rows of one task."""
+
+    def __init__(self, client: Client, options: SinkOptions, columns: Columns) -> None:
+        self._client, self._options, self._columns = client, options, columns
+
+    def write_decided(self, write: Write, rows: Iterable[pa.RecordBatch], *, first: bool) -> Told:
+        """As part of a batch, to be decided by the driver; `first` is the task that registers its run."""
+        ledger = Ledger(self._client, self._options.timeout_ms)
+        forgiving = not self._options.fail_on_data_loss
+        pointer = ledger.perform(admit(write, first=first, forgiving=forgiving))
+        if pointer is None:
+            for _ in rows:  # operators before this one keep their state when all their rows are read
+                pass
+            return Told(write=write)
+        name = slots().next_name(write.sink, pointer, write.batch)
+        transactional_id = participant_id(write.sink, pointer.term, name)
+        written = self._write(rows, write.batch, transactional_id, two_phase=self._options.two_phase)
+        if written is None:
+            return Told(write=write, term=pointer.term)
+        with closing(written):
+            self._check_wanted(ledger, write, pointer, written)
+            steps.reached("after_prepare", write.batch)
+            participant = Participant(name, written.identity, written.count)
+            return Told(written.rows, write, pointer.term, participant)
+
+    def write_together(self, job: Sink, rows: Iterable[pa.RecordBatch]) -> Told:
+        """In a transaction that the driver commits with those of the other tasks."""
+        name = secrets.token_hex(6)
+        written = self._write(rows, NO_BATCH, participant_id(job, TERM, name))
+        if written is None:
+            return Told()
+        with closing(written):
+            if Ledger(self._client).perform(is_closed(job)):
+                written.abort()
+                raise SinkError(
+                    "the job has ended while this task was writing; nothing of what it wrote counts"
+                )
+            return Told(written.rows, participant=Participant(name, written.identity, written.count))
+
+    def write_one_by_one(self, rows: Iterable[pa.RecordBatch], batch: int) -> Told:
+        """Each counts as soon as it is acknowledged."""
+        written = self._write(rows, batch)
+        if written is None:
+            return Told()
+        with closing(written):
+            steps.reached("after_prepare", batch)
+            return Told(written.rows)
+
+    def _write(
+        self,
+        rows: Iterable[pa.RecordBatch],
+        batch: int,
+        transactional_id: str | None = None,
+        *,
+        two_phase: bool = False,
+    ) -> Participation | None:
+        """Everything, acknowledged; None if there was nothing."""
+        written: Participation | None = None
+        try:
+            for some in rows:
+                if some.num_rows:
+                    if written is None:
+                        steps.reached("before_write", batch)
+                        written = Participation(
+                            self._client, self._options, self._columns, transactional_id, two_phase=two_phase
+                        )
+                    written.write(some)
+            if written is not None:
+                written.flush()
+                steps.reached("after_write", batch)
+        except BaseException:
+            if written is not None:
+                written.abort()
+                written.close()
+            raise
+        return written
+
+    def _check_wanted(self, ledger: Ledger, write: Write, pointer: Pointer, written: Participation) -> None:
+        """One more look: what nobody will decide any more is better aborted now than found by the next run."""
+        if not ledger.perform(is_wanted(write, pointer.term)):
+            written.abort()
+            raise SinkError(f"{write.sink}: batch {write.batch} was taken over by another run, or is decided")

@@ -1,0 +1,227 @@
+"""The reader of a stream: what Spark asks, micro-batch by micro-batch, and what it is told.
+
+    initialOffset ─▶ latestOffset ─▶ [Spark's offset log] ─▶ partitions ─▶ read, in tasks ─▶ [commit log]
+                         ▲                                                                       │
+                         └────────── latestOffset(start = what is done) ◀────────────────────────┘
+
+One process holds this object for the whole run of a query, and one client with it; tasks get a copy that
+knows the options and nothing else.
+
+Two laws.
+
+Where a query starts is written down before anything is read. Spark does not keep what initialOffset says,
+so after a crash in the first batch "latest" would be another place. Hence the *pin*: the first
+latestOffset of a fresh query returns its start, Spark runs an empty batch 0, and its offset log holds
+the start from then on. Should batch 0 be run again, initialOffset may lie behind its end by then; that is
+no loss, for batch 0 is empty.
+
+What is given out by `partitions` follows from its arguments: a batch that is run again reads the same.
+
+Read next: ends.py, plan.py; progress.py for the group that mirrors the query.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+
+from andiron.client.blocking.client import Client
+from andiron.model.errors import AndironError
+from andiron.model.ids import TopicPartition
+from andiron.model.settings import SettingError
+from andiron.spark.source.ends import Ends
+from andiron.spark.source.offsets import Offsets, of_json, to_json
+from andiron.spark.source.options import SourceOptions
+from andiron.spark.source.plan import Ranges, admit, cut, is_enough, ranges
+from andiron.spark.source.progress import Progress
+from andiron.spark.source.scan import report, scan
+from andiron.spark.source.topics import Topics, reaching
+
+SIZES_GOOD_FOR_S = 10.0
+
+log = logging.getLogger(__name__)
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """The stream of one query."""
+
+    def __init__(self, options: SourceOptions) -> None:
+        self.options = options
+        self._open: Opened | None = None
+        self._initial: Offsets | None = None
+        self._is_pinning = False  # initialOffset was told, and nothing has come of it yet
+        self._last_batch_at: float | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A task needs the options; connections stay where they are."""
+        return StreamReader, (self.options,)
+
+    # ── what Spark asks, in its words ────────────────────────────────────────────────
+
+    def initialOffset(self) -> dict[str, Any]:
+        """Where a query without a checkpoint starts."""
+        if self._initial is None:
+            with reaching(self.options.kafka):
+                self._initial = self._opened.start()
+            self._is_pinning = True
+        return to_json(self._initial)
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """This run ends where the log ends now."""
+        with reaching(self.options.kafka):
+            self._opened.ends.fix()
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """Tells Spark that there are limits; which they are is known here, and Spark can say only one."""
+        limits = self.options.limits
+        if limits.max_offsets is not None:
+            return ReadMaxRows(limits.max_offsets)
+        if limits.max_bytes is not None:
+            return ReadMaxBytes(limits.max_bytes)
+        if limits.min_offsets is not None:
+            return ReadMinRows(limits.min_offsets)
+        return ReadAllAvailable()
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
+        """Where the next batch ends, after a batch that ended at `start`."""
+        done = of_json(start)
+        is_pin, self._is_pinning = self._is_pinning, False
+        with reaching(self.options.kafka):
+            self._opened.mirror(done)
+            if is_pin:
+                return start
+            end = self._next_end(done, isinstance(limit, ReadAllAvailable))
+        return start if end == done else to_json(end)
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:
+        """Where the log ends, as last seen, for the query's progress."""
+        latest = self._open.ends.latest if self._open is not None else None
+        return None if latest is None else to_json(latest)
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
+        """The tasks of a batch."""
+        begun, until = of_json(start), of_json(end)
+        is_pin_again, self._is_pinning = self._is_pinning, False
+        if begun == until:
+            return []
+        with reaching(self.options.kafka):
+            found = self._opened.ranges(begun, until)
+        if not is_pin_again:
+            report(found.losses, fail=self.options.fail_on_data_loss)
+        tasks = cut(found.ranges, self.options.min_partitions, self.options.max_records_per_partition)
+        return [InputPartition(each) for each in tasks]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a task."""
+        return scan(self.options, partition.value)
+
+    def stop(self) -> None:
+        """Hang up."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    # ── how the next end is chosen ───────────────────────────────────────────────────
+
+    @property
+    def _opened(self) -> Opened:
+        if self._open is None:
+            self._open = Opened(self.options)
+        return self._open
+
+    def _next_end(self, done: Offsets, unlimited: bool) -> Offsets:
+        opened, limits = self._opened, self.options.limits
+        ends, losses = opened.ends.beyond(done)
+        report(losses, fail=self.options.fail_on_data_loss)
+        if unlimited or ends == done:
+            return ends
+        from_ = opened.reading_from(done, ends)
+        now = time.monotonic()
+        waited_ms = None if self._last_batch_at is None else int((now - self._last_batch_at) * 1000)
+        if not opened.ends.is_fixed and not losses and not is_enough(from_, ends, limits, waited_ms):
+            return done
+        self._last_batch_at = now
+        return admit(from_, ends, limits, opened.record_bytes(ends) if limits.max_bytes else None)
+
+
+class Opened:
+    """What a running stream holds on to: a client, what it knows of the logs, and the group it mirrors into."""
+
+    def __init__(self, options: SourceOptions) -> None:
+        for warning in options.warnings:
+            log.warning(warning)
+        self._options = options
+        self._client = Client(options.kafka.bootstrap, options.kafka.client)
+        self._topics = Topics(self._client, options.which, committed=options.kafka.committed)
+        self.ends = Ends(self._topics, options)
+        self._progress: Progress | None = None
+        if options.group is not None:
+            self._progress = Progress(options.group, options.kafka.bootstrap, options.kafka.client)
+        self._record_bytes: dict[TopicPartition, float] = {}
+        self._sized_at = float("-inf")
+
+    def close(self) -> None:
+        """Hang up."""
+        self._client.close()
+        if self._progress is not None:
+            self._progress.close()
+
+    def start(self) -> Offsets:
+        """Where the options say that reading starts."""
+        options, topics = self._options, self._topics
+        partitions = topics.find().all()
+        ends = {**topics.ends(partitions), **self.ends.now()}
+        found = topics.resolve_start(options.starting, partitions, ends, options.late_start_is_latest)
+        for partition, offset in found.items():
+            if offset > ends[partition]:
+                raise SettingError(
+                    "startingOffsets", f"{offset} for {partition}, and its log ends at {ends[partition]}"
+                )
+        return found
+
+    def mirror(self, done: Mapping[TopicPartition, int]) -> None:
+        """Show a consumer group how far the query has come, if it was asked for."""
+        if self._progress is not None:
+            self._progress.mirror(done)
+
+    def reading_from(self, done: Offsets, ends: Offsets) -> Offsets:
+        """Where reading goes on in each partition: behind what is done, or where its log begins by now."""
+        behind = [each for each, end in ends.items() if done.get(each, -1) < end]
+        starts = self._topics.starts(behind)
+        return {each: min(max(done.get(each, 0), starts.get(each, 0)), end) for each, end in ends.items()}
+
+    def ranges(self, begun: Offsets, until: Offsets) -> Ranges:
+        """What lies between two offsets, asked for again where that is not all there."""
+        behind = [each for each, end in until.items() if begun.get(each, -1) < end]
+        for attempt in range(self._options.offset_attempts):
+            if attempt:
+                time.sleep(self._options.offset_interval_ms / 1000)
+            logs = self._topics.logs(behind)
+            if all(each in logs and logs[each].end >= until[each] for each in behind):
+                break
+        return ranges(begun, until, logs)
+
+    def record_bytes(self, partitions: Mapping[TopicPartition, int]) -> dict[TopicPartition, float]:
+        """What a record takes on average, as the sizes of the logs on disk tell it, compressed as they are."""
+        if time.monotonic() - self._sized_at > SIZES_GOOD_FOR_S:
+            self._sized_at = time.monotonic()
+            try:
+                self._record_bytes = self._topics.record_bytes(partitions)
+            except AndironError as error:
+                log.warning(
+                    "maxBytesPerTrigger has no effect, the sizes of the logs are not to be had: %s", error
+                )
+        return self._record_bytes

@@ -1,0 +1,43 @@
+"""What can be typed at all. What comes of it: tests/spark/test_typed.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql.types import IntegerType, StructType
+
+from andiron.spark.frames.typed import typed_json
+
+SCHEMA = StructType().add("id", "string")
+
+
+class Records:
+    """A DataFrame, as far as it is asked before anything is made of it."""
+
+    columns = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
+
+
+RECORDS: Any = Records()
+
+
+@pytest.mark.parametrize(
+    ("schema", "into", "says"),
+    [
+        (StructType().add("offset", "long"), None, "'offset' is the name of a record's own column"),
+        (SCHEMA, "key", "'key' is the name of a record's own column"),
+        (StructType(), None, "no fields"),
+        (IntegerType(), None, "not a schema of fields"),
+    ],
+)
+def test_a_schema_that_cannot_be_used_is_refused(schema: Any, into: str | None, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        typed_json(RECORDS, schema, dead_letters="dead", into=into)
+
+
+def test_records_of_a_topic_have_their_columns() -> None:
+    rows: Any = Records()
+    rows.columns = ("value",)
+
+    with pytest.raises(ValueError, match="'key' is not there"):
+        typed_json(rows, SCHEMA, dead_letters="dead")
