@@ -26,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from checking import Finding, check
@@ -80,14 +80,8 @@ class Background:
             raise RuntimeError(f"{' '.join(self._command[2:5])} has ended: " + "\n".join(last))
 
 
-def prove(
-    sample: Sample,
-    folder: str,
-    chosen: dict[str, str],
-    say: Callable[[str], None],
-    options: Sequence[str] = (),
-) -> list[Finding]:
-    """Do it all in a folder, with settings and options of `pipeline run`; what was found of each output."""
+def prove(sample: Sample, folder: str, chosen: dict[str, str], say: Callable[[str], None]) -> list[Finding]:
+    """Do it all in a folder, with settings of the pipeline's; what was found of each output."""
     port = _free_port()
     bootstrap, begun_s = f"localhost:{port}", time.monotonic()
     data = os.path.join(folder, "pipeline-data")
@@ -96,7 +90,7 @@ def prove(
     where = ("--port", str(port), "--data", os.path.join(folder, "data"))
     node = Background("up", "--quiet", *where, log=os.path.join(folder, "node.log"))
     sets = [part for name, value in given.items() for part in ("--set", f"{name}={value}")]
-    run = ("pipeline", "run", "orders", "-b", bootstrap, "--data", data, *sets, *options)
+    run = ("pipeline", "run", "orders", "-b", bootstrap, "--data", data, *sets)
     driver = Background(*run, log=os.path.join(folder, "pipeline.log"))
     totals = sample.totals()
     records = totals.events + totals.malformed

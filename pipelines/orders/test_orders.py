@@ -19,14 +19,13 @@ from peers.spark_cluster import SparkCluster, bare_python
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-QUICK = ("--conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 NODE = {"transaction.two.phase.commit.enable": "true"}
 
 
 def test_every_cent_arrives_though_the_driver_is_killed_and_the_broker_restarted(tmp_path: Path) -> None:
     sample = Sample(seed=5, orders=5_000, malformed=0.02)
 
-    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print, QUICK)
+    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print)
 
     assert [str(finding) for finding in findings if finding.problem] == []
 
@@ -49,7 +48,7 @@ def test_it_runs_on_a_cluster_with_nothing_changed_but_the_master(tmp_path: Path
             "--set",
             "trigger=available-now",
         ]
-        on_the_cluster = ["--master", cluster.master, "--conf", "spark.executor.memory=512m", *QUICK]
+        on_the_cluster = ["--master", cluster.master, "--conf", "spark.executor.memory=512m"]
         done = subprocess.run(
             [sys.executable, "-m", "andiron", "pipeline", *run, *on_the_cluster],
             env={**os.environ, "PYSPARK_PYTHON": bare_python(tmp_path / "python")},

@@ -17,12 +17,15 @@ import pytest
 
 from peers import jars
 from peers.node import Node
+from peers.quick_spark import use_quick_spark
 from peers.topics import Topics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from peers.connectors import Both
+
+use_quick_spark()
 
 NUMBERS = itertools.count()
 SETTINGS = {

@@ -43,7 +43,7 @@ spark.stop()
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long  # every day the orders pipeline runs on such a cluster
 def test_executors_get_what_they_need_with_the_session(tmp_path: Path, node: Node, topics: Topics) -> None:
     python = cluster.bare_python(tmp_path / "python")
     for name in ("andiron", "cramjam", "crc32c", "pyspark"):

@@ -2,7 +2,7 @@
 
 A naive append is killed too, in the one place where it shows: were it right as well, the test would prove nothing.
 
-Each kill is a new Spark, so every day has two steps, those most likely to go wrong; all of them are in `make kills`.
+Each kill is a new Spark, so every day has a step of two kinds of table; all of them are in `make kills`.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BATCHES = 5
 STEPS = ("table_before_write", "table_after_write", "table_before_commit", "table_after_commit")
 
 CELLS = [
-    ("parquet", ("table_after_write", "table_after_commit")),
-    ("delta", ("table_before_commit", "table_after_commit")),
+    ("parquet", ("table_after_commit",)),
+    ("delta", ("table_before_commit",)),
     *(pytest.param(kind, STEPS, marks=pytest.mark.long) for kind in ("parquet", "delta", "upsert")),
 ]
 
@@ -104,6 +104,7 @@ def test_a_table_has_every_record_once_wherever_its_writer_is_killed(
     assert left == list(Path(runs.table).glob("_staging/*")) == []
 
 
+@pytest.mark.long
 def test_a_naive_append_has_records_twice(node: Node, topics: Topics, tmp_path: Path) -> None:
     runs = Runs(node, topics, tmp_path, "naive")
 

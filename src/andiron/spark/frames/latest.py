@@ -5,7 +5,14 @@
     o-1 {"status": "shipped", …}   o-2 {"status": "placed", …}    what update mode writes, once a key and batch
 
 The state is one row for each key there ever was, so it belongs into RocksDB (a session of `andiron.spark` has it
-there). It cannot shrink; where keys are done with at some point, let `deleted` say when: their value becomes a
+there). Spark allows update mode to a sink in Python in foreachBatch only, where `sink.id` makes the write count once:
+
+    def write(batch, number):
+        batch.write.format("andiron").option("topic", "latest").option("sink.id", "latest").….save()
+
+    latest_per_key(orders, "order_id").writeStream.outputMode("update").foreachBatch(write)
+
+The state cannot shrink; where keys are done with at some point, let `deleted` say when: their value becomes a
 tombstone, which compaction removes from the topic in time.
 
 What is latest is decided by `order`, the offset by default: records of one key are in one partition, and its
@@ -28,7 +35,7 @@ NO_KEY = "a row without {0!r} has no latest state; have it NOT NULL in the schem
 def latest_per_key(
     rows: DataFrame, by: str, *, order: str = "offset", deleted: Column | None = None
 ) -> DataFrame:
-    """The newest row of each `by`, as `key` and `value` (JSON of the row's own columns); write it in update mode.
+    """The newest row of each `by`, as `key` and `value` (JSON of the row's own columns), to be written in update mode.
 
     A key for whose newest row `deleted` holds has a null value.
     """

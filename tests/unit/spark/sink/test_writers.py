@@ -98,7 +98,8 @@ def test_what_fails_is_aborted(job: Job, field: Field) -> None:
 
 def test_a_failure_to_tidy_up_hides_nothing(job: Job, caplog: pytest.LogCaptureFixture) -> None:
     told = job.write(job.stream(), "a", job.in_stream(0))
-    elsewhere = job.stream(**{"kafka.bootstrap.servers": "localhost:1"})
+    nowhere = {"kafka.bootstrap.servers": "localhost:1", "kafka.default.api.timeout.ms": "100"}
+    elsewhere = job.stream(**nowhere)
 
     elsewhere.abort([told], 0)
 
