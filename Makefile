@@ -22,7 +22,7 @@ up: $(VENV)/.core  ## install, then start a node alone, on localhost:9092 with i
 	@$(BIN)/andiron up --data $(DATA) --port $(PORT)
 
 test: $(VENV)/.dev  ## install what the tests need and run them all
-	@$(BIN)/python -m pytest -n 2 --dist worksteal tests pipelines
+	@$(BIN)/python -m pytest -n 3 --dist worksteal tests pipelines
 
 check: $(VENV)/.dev  ## format, lint, types, tidy
 	$(BIN)/ruff format --check src tests benchmarks examples pipelines
