@@ -26,6 +26,7 @@ from andiron.client.settings import ClientSettings, ReaderSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.settings import KIB
 from andiron.spark.kafka_options import KafkaOptions
+from andiron.spark.runtime.worker import begin_task
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import DataLoss, Range, ranges
 from andiron.spark.source.topics import Topics, reaching
@@ -56,6 +57,7 @@ def report(losses: Iterable[str], *, fail: bool) -> None:
 
 def scan(options: SourceOptions, whole: Range) -> Iterator[pa.RecordBatch]:
     """The rows of a range."""
+    begin_task("read")
     client = client_of(options.kafka)
     left: Range | None = whole
     with reaching(options.kafka):
