@@ -30,9 +30,9 @@ def session_cpu_seconds(pid: int) -> float:
     return sum(_ticks(member) for member in _members(pid, SESSION)) / TICKS
 
 
-def session_peak_mb(pid: int) -> float:
-    """The most memory that the processes of a session held, each at its own worst."""
-    return sum(_status(member, "VmHWM") for member in _members(pid, SESSION)) / 1024
+def session_memory_mb(pid: int) -> float:
+    """What the processes of a session hold, with what several of them share counted once."""
+    return sum(_rollup(member, "Pss:") for member in _members(pid, SESSION)) / 1024
 
 
 def _group(pid: int) -> list[int]:
@@ -57,8 +57,17 @@ def _fields(pid: int) -> list[str]:
 
 
 def _status(pid: int, name: str) -> int:
+    return _number(f"/proc/{pid}/status", name)
+
+
+def _rollup(pid: int, name: str) -> int:
+    return _number(f"/proc/{pid}/smaps_rollup", name)
+
+
+def _number(path: str, name: str) -> int:
+    """Kilobytes, by the name of their line."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(path).read_text().splitlines()
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith(name)), 0)
