@@ -4,12 +4,12 @@ The same log, the same Spark, the same rows: format("andiron"), which is Python 
 is Spark's own connector on the JVM (fetched through Maven; without it our column stands alone). Each runs in
 a process of its own, in rounds that take turns; a row of the table is the median of the rounds.
 
-    python benchmarks/connectors.py            three rounds of two million rows
+    python benchmarks/connectors.py            three rounds of two and a half million rows
     python benchmarks/connectors.py --quick    one round of half a million
 
-Rates are rows a second; CPU is of the whole of Spark (JVM and Python together), in seconds for a million rows,
-the node's in rows of its own. Our stream sink is measured in both of its ways: exactly once, and at least once,
-which is all that the other has.
+Rates are rows a second of a query that runs. CPU is of the whole of Spark (JVM and Python together), in seconds for a
+million rows; the node's has a row of its own. Our stream sink is measured in both of its ways: exactly once, and at
+least once, which is all that the other has.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Subject(NamedTuple):
 
 def main() -> None:
     arguments = parse()
-    rounds, rows = (1, 500_000) if arguments.quick else (3, 2_000_000)
+    rounds, rows = (1, 500_000) if arguments.quick else (3, 2_500_000)
     report = Report(other="stock")
     subjects = available()
     folder = Path(tempfile.mkdtemp(prefix="bench-connectors-"))
