@@ -33,8 +33,10 @@ from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition
 from andiron.model.settings import MAX_LONG
-from andiron.quorum.quorum import Quorum, Started
+from andiron.quorum.events import BecameLeader, LogEnd, Started
+from andiron.quorum.quorum import Quorum
 from andiron.quorum.records import encode_control
+from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.voters import Voters
 from andiron.records.batch import Batch
 from andiron.records.control import control_batch
@@ -66,10 +68,15 @@ class Metadata:
         directory = f"{self._settings.metadata_log_dir}/{NAME}"
         log = PartitionLog.open(self._disk, directory, NAME, TOPIC_ID, SETTINGS, now=now)
         self.partition = Partition(NAME, TOPIC_ID, log)
-        self._quorum = Quorum(self._me, Voters(self._settings.voters), self._disk, directory)
+        self._quorum = Quorum(
+            self._me, Voters(self._settings.voters), QuorumSettings(), self._chance,
+            lambda: LogEnd(LeaderEpoch(max(0, log.epochs.latest)), log.end), self._disk, directory,
+        )  # fmt: skip
         self.shard = Shard(self.partition, self._controller(), _encode, self._wrote)
-        for led in self._quorum.step(Started(LeaderEpoch(max(0, log.epochs.latest))), now):
-            self._lead(led.epoch, control_batch([encode_control(led.first_record)], timestamp=now), now)
+        for effect in self._quorum.step(Started(), now):
+            assert isinstance(effect, BecameLeader), "a sole voter has nobody to ask"
+            first = control_batch([encode_control(effect.first_record)], timestamp=now)
+            self._lead(effect.epoch, first, now)
         position = log.start
         while position < log.end:
             position = self.shard.load(_records, position, READ_BYTES)

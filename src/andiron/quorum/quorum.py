@@ -1,61 +1,94 @@
-"""The election side of the metadata quorum: who leads, in which epoch.
+"""One voter of the metadata quorum: who leads, in which epoch. Raft, as KRaft has it.
 
-    unattached ──stands──▶ candidate ──majority──▶ leader
-                            votes for itself        begins its epoch with a LeaderChange record
+    unattached ──timeout──▶ prospective ──majority would──▶ candidate ──majority did──▶ leader
+        ▲   ▲                   │    ▲                          │                         │
+        │   └──── rejected ─────┘    └── timeout, rejected ─────┘                         │
+        └───────────────────── a higher epoch, from anybody ──────────────────────────────┘
+    follower ──nothing heard for the fetch timeout──▶ prospective
+    anybody  ──a leader of this epoch or a later one──▶ follower
 
-A node that starts has no leader. It stands for election in an epoch above any it has seen, in its vote or in
-its log; its own vote is on the disk before it counts. Where it is the only voter, that vote is the majority,
-and it leads at once.
+Followers pull: what a leader of Raft would push, they fetch. So a leader hears of its followers, and they of it, by
+their fetches alone, and a leader that a majority has not asked for anything for a while steps down: it may be the
+only one who does not know that there is another.
 
-A leader's first record is the LeaderChange of its epoch. Nothing of an earlier epoch is committed by the new
-leader except through that record (replication/commit_rule.py).
+A prospective asks "would you vote for me?" before it really stands (pre-vote, KIP-996): a voter that was cut off and
+comes back cannot depose a leader whom the others still hear, since asking costs nobody an epoch.
+
+Whatever is said about an epoch or a vote is on the disk first (state.py). Time and chance are arguments; what has to
+be asked of others goes out as effects, and each answer comes back as an event, or never.
+
+Read next: ballot.py, for who may be voted for; state.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
 
+from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, LeaderEpoch, Millis, NodeId
+from andiron.quorum.events import (
+    AskVote,
+    Ballot,
+    BecameFollower,
+    BecameLeader,
+    BeginEpoch,
+    Effect,
+    EndEpoch,
+    Event,
+    FetchedBy,
+    LeaderEnded,
+    LeaderHeard,
+    LeaderSeen,
+    LogEnd,
+    LostLeader,
+    Started,
+    Stopping,
+    VoteAnswered,
+    Woken,
+)
 from andiron.quorum.records import LeaderChangeMessage, LeaderChangeVoter
+from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.state import NOBODY, QuorumState, SmallFiles, load, store
 from andiron.quorum.voters import Voters
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """The node is up; its metadata log ends in `log_epoch` (0 if it is empty)."""
+class Role(Enum):
+    """What a voter is in its epoch."""
 
-    log_epoch: LeaderEpoch
-
-
-@dataclass(frozen=True, slots=True)
-class BecameLeader:
-    """This node leads: append `first_record` in `epoch`, before anything else."""
-
-    epoch: LeaderEpoch
-    first_record: LeaderChangeMessage
-
-
-Event = Started
-Effect = BecameLeader
+    UNATTACHED = "unattached"
+    PROSPECTIVE = "prospective"
+    CANDIDATE = "candidate"
+    LEADER = "leader"
+    FOLLOWER = "follower"
+    RESIGNED = "resigned"
 
 
 class Quorum:
-    """One voter."""
+    """One node's part in the quorum; one that is not a voter follows and never stands."""
 
-    def __init__(self, me: NodeId, voters: Voters, files: SmallFiles, directory: str) -> None:
-        assert me in voters, "only voters stand for election"
+    def __init__(
+        self, me: NodeId, voters: Voters, settings: QuorumSettings, chance: Chance,
+        log_end: Callable[[], LogEnd], files: SmallFiles, directory: str,
+    ) -> None:  # fmt: skip
         self.voters = voters
-        self._me, self._files, self._directory = me, files, directory
+        self.role = Role.UNATTACHED
+        self._me, self._settings, self._chance, self._log_end = me, settings, chance, log_end
+        self._files, self._directory = files, directory
         self._state = load(files, directory)
-        self._granted: list[NodeId] = []
         if self._state.voters not in (None, voters):
             raise ErrorCode.INCONSISTENT_VOTER_SET.error(
                 f"the voters are {voters}, and {directory} was last used with {self._state.voters}"
             )
-        if self._state.leader == me:  # it led when it last ran, and has to be elected anew
-            self._state = replace(self._state, leader=NOBODY)
+        self._deadline: Millis = NEVER
+        self._granted: list[NodeId] = []
+        self._rejected: list[NodeId] = []
+        self._heard: dict[NodeId, Millis] = {}  # as the leader: who has fetched, and when
+        self._hears_leader = False  # as a follower: it has answered since it was found
+
+    # ── what is known ────────────────────────────────────────────────────────────────
 
     @property
     def epoch(self) -> LeaderEpoch:
@@ -64,38 +97,210 @@ class Quorum:
 
     @property
     def leader(self) -> NodeId | None:
-        """Who leads in this epoch, if that is known."""
-        return None if self._state.leader == NOBODY else self._state.leader
+        """Who leads in this epoch, if that is known and nothing speaks against it."""
+        return self._state.leader if self.role in (Role.LEADER, Role.FOLLOWER) else None
 
     @property
     def leads(self) -> bool:
-        return self._state.leader == self._me
+        return self.role is Role.LEADER
+
+    def next_deadline(self) -> Millis:
+        """When to come back if nothing happens."""
+        return self._deadline
+
+    # ── what happens ─────────────────────────────────────────────────────────────────
 
     def step(self, event: Event, now: Millis) -> list[Effect]:
         """Take in one event; return what the node must now do about it."""
         match event:
-            case Started(log_epoch):
-                return self._stand(LeaderEpoch(max(self._state.epoch, log_epoch) + 1))
+            case Started():
+                return self._start(now)
+            case Woken():
+                return self._wake(now) if now >= self._deadline else []
+            case VoteAnswered():
+                return self._count(event, now)
+            case LeaderSeen(epoch, leader):
+                return self._see(epoch, leader, now)
+            case LeaderEnded(epoch, successors):
+                return self._succeed(epoch, list(successors), now)
+            case LeaderHeard(epoch):
+                return self._hear(epoch, now)
+            case FetchedBy(voter):
+                self._heard[voter] = now
+                return []
+            case Stopping(successors):
+                return self._resign(tuple(successors), now) if self.leads else []
 
-    def next_deadline(self) -> Millis:
-        """When to come back if nothing happens: a sole voter waits for nobody."""
-        return NEVER
+    def vote(
+        self, candidate: NodeId, epoch: LeaderEpoch, log: LogEnd, *, pre_vote: bool, now: Millis
+    ) -> Ballot:
+        """Answer who asks for a vote; one that is granted is on the disk when this returns."""
+        effects = self._unattach(epoch, now) if epoch > self.epoch else []
+        granted = epoch == self.epoch and self._may_grant(candidate, log, pre_vote=pre_vote)
+        if granted and not pre_vote:
+            self._keep(replace(self._state, voted=candidate))
+            self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+        return Ballot(granted, self.epoch, self._state.leader, effects)
 
-    def _stand(self, epoch: LeaderEpoch) -> list[Effect]:
-        self._keep(QuorumState(epoch, voted=self._me, voters=self.voters))
-        self._granted = [self._me]
-        return self._lead_if_elected()
+    def _may_grant(self, candidate: NodeId, log: LogEnd, *, pre_vote: bool) -> bool:
+        if self.role in (Role.LEADER, Role.RESIGNED) or log < self._log_end():
+            return False
+        if pre_vote:
+            return not (self.role is Role.FOLLOWER and self._hears_leader)
+        return self._state.leader == NOBODY and self._state.voted in (NOBODY, candidate)
 
-    def _lead_if_elected(self) -> list[Effect]:
-        if not self.voters.is_majority(self._granted):
+    # ── time ─────────────────────────────────────────────────────────────────────────
+
+    def _start(self, now: Millis) -> list[Effect]:
+        if (seen := self._log_end().epoch) > self.epoch:  # the file was lost
+            self._keep(QuorumState(seen, voters=self.voters))
+        if self._is_sole_voter:
+            return self._stand(now)
+        if self._state.leader == self._me:  # it led when it last ran, so its vote in this epoch is its own
+            self._wait_as(Role.RESIGNED, self._election_timeout(), now)
             return []
-        self._keep(QuorumState(self._state.epoch, leader=self._me, voters=self.voters))
+        if self._state.leader != NOBODY:
+            return self._follow(self.epoch, self._state.leader, now)
+        self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+        return []
+
+    def _wake(self, now: Millis) -> list[Effect]:
+        match self.role:
+            case Role.LEADER:
+                return self._check_quorum(now)
+            case Role.RESIGNED:
+                return self._unattach(LeaderEpoch(self.epoch + 1), now)
+            case _ if self._me in self.voters:
+                return self._ask_around(now)
+            case _:
+                self._wait_as(Role.UNATTACHED, self._settings.fetch_timeout_ms, now)
+                return [LostLeader(self.epoch)]
+
+    def _check_quorum(self, now: Millis) -> list[Effect]:
+        """Step down if a majority has been silent too long; tell those who are silent that we lead."""
+        patience = self._settings.fetch_timeout_ms * 3 // 2
+        near = [voter for voter, at in self._heard.items() if now - at < patience]
+        if not self.voters.is_majority([self._me, *near]):
+            return self._resign((), now)
+        self._deadline = Millis(now + self._settings.fetch_timeout_ms // 2)
+        silent = [voter for voter in self._others if now - self._heard[voter] >= patience // 3]
+        return [BeginEpoch(voter, self.epoch) for voter in silent]
+
+    # ── elections ────────────────────────────────────────────────────────────────────
+
+    def _ask_around(self, now: Millis) -> list[Effect]:
+        """Would a majority vote for this node? Nothing is promised, and no epoch is used up."""
+        lost: list[Effect] = [LostLeader(self.epoch)] if self.role is Role.FOLLOWER else []
+        self._wait_as(Role.PROSPECTIVE, self._election_timeout(), now)
+        return lost + self._ask(pre_vote=True)
+
+    def _stand(self, now: Millis) -> list[Effect]:
+        self._keep(QuorumState(LeaderEpoch(self.epoch + 1), voted=self._me, voters=self.voters))
+        self._wait_as(Role.CANDIDATE, self._election_timeout(), now)
+        asked = self._ask(pre_vote=False)
+        return self._lead(now) if self._is_sole_voter else asked
+
+    def _ask(self, *, pre_vote: bool) -> list[Effect]:
+        self._granted, self._rejected = [self._me], []
+        log = self._log_end()
+        return [AskVote(voter, self.epoch, pre_vote, log) for voter in self._others]
+
+    def _count(self, answer: VoteAnswered, now: Millis) -> list[Effect]:
+        if news := self._see(answer.epoch, answer.leader, now):
+            return news
+        expected = Role.PROSPECTIVE if answer.pre_vote else Role.CANDIDATE
+        if self.role is not expected or answer.asked_epoch != self.epoch:
+            return []  # of an election that is over
+        (self._granted if answer.granted else self._rejected).append(answer.voter)
+        if self.voters.is_majority(self._granted):
+            return self._stand(now) if answer.pre_vote else self._lead(now)
+        if self.voters.is_majority(self._rejected):
+            role = Role.UNATTACHED if answer.pre_vote else Role.CANDIDATE
+            self._wait_as(role, self._chance.below(self._settings.election_backoff_max_ms) + 1, now)
+        return []
+
+    def _lead(self, now: Millis) -> list[Effect]:
+        self._keep(QuorumState(self.epoch, leader=self._me, voters=self.voters))
+        self._heard = dict.fromkeys(self._others, now)
+        self._wait_as(Role.LEADER, self._settings.fetch_timeout_ms // 2, now)
+        if self._is_sole_voter:
+            self._deadline = NEVER
         record = LeaderChangeMessage(
             leader_id=self._me,
             voters=[LeaderChangeVoter(voter) for voter in self.voters],
-            granting_voters=[LeaderChangeVoter(voter) for voter in self._granted],
+            granting_voters=[LeaderChangeVoter(voter) for voter in sorted(self._granted)],
         )
-        return [BecameLeader(self._state.epoch, record)]
+        begun: list[Effect] = [BeginEpoch(voter, self.epoch) for voter in self._others]
+        return [BecameLeader(self.epoch, record), *begun]
+
+    # ── leaders come and go ──────────────────────────────────────────────────────────
+
+    def _see(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
+        if epoch < self.epoch or leader == self._me:
+            return []
+        if leader == NOBODY:
+            return self._unattach(epoch, now) if epoch > self.epoch else []
+        if epoch == self.epoch and self._state.leader not in (NOBODY, leader):
+            raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
+                f"two leaders of the metadata in epoch {epoch}: {self._state.leader} and {leader}"
+            )
+        is_news = (epoch, leader) != (self.epoch, self._state.leader)
+        return self._follow(epoch, leader, now) if is_news else []
+
+    def _hear(self, epoch: LeaderEpoch, now: Millis) -> list[Effect]:
+        if epoch != self.epoch or self._state.leader in (NOBODY, self._me):
+            return []
+        back = [] if self.role is Role.FOLLOWER else self._follow(epoch, self._state.leader, now)
+        self._deadline = Millis(now + self._settings.fetch_timeout_ms)
+        self._hears_leader = True
+        return back
+
+    def _follow(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
+        if (epoch, leader) != (self.epoch, self._state.leader):
+            self._keep(QuorumState(epoch, leader=leader, voters=self.voters))
+        self._wait_as(Role.FOLLOWER, self._settings.fetch_timeout_ms, now)
+        self._hears_leader = False
+        return [BecameFollower(epoch, leader)]
+
+    def _unattach(self, epoch: LeaderEpoch, now: Millis) -> list[Effect]:
+        """Go on in a later epoch, of which no leader is known."""
+        self._keep(QuorumState(epoch, voters=self.voters))
+        self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+        return [LostLeader(epoch)]
+
+    def _succeed(self, epoch: LeaderEpoch, successors: list[NodeId], now: Millis) -> list[Effect]:
+        """The leader has said that it goes: its chosen successor asks around at once, the others a little later."""
+        if epoch != self.epoch or self.role is not Role.FOLLOWER or self._me not in self.voters:
+            return []
+        self._hears_leader = False
+        if successors[:1] == [self._me]:
+            return self._ask_around(now)
+        turn = successors.index(self._me) if self._me in successors else len(successors)
+        self._wait_as(Role.UNATTACHED, self._settings.election_backoff_max_ms * turn // 4 + 1, now)
+        return [LostLeader(epoch)]
+
+    def _resign(self, successors: tuple[NodeId, ...], now: Millis) -> list[Effect]:
+        self._wait_as(Role.RESIGNED, self._election_timeout(), now)
+        told: list[Effect] = [EndEpoch(voter, self.epoch, successors) for voter in self._others]
+        return [LostLeader(self.epoch), *told]
+
+    # ── parts ────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _others(self) -> list[NodeId]:
+        return [voter for voter in self.voters if voter != self._me]
+
+    @property
+    def _is_sole_voter(self) -> bool:
+        return self._me in self.voters and not self._others
+
+    def _election_timeout(self) -> int:
+        """Another one each time, so that two who stand at once do not go on doing so."""
+        least = self._settings.election_timeout_ms
+        return least + self._chance.below(least)
+
+    def _wait_as(self, role: Role, for_ms: int, now: Millis) -> None:
+        self.role, self._deadline = role, Millis(now + for_ms)
 
     def _keep(self, state: QuorumState) -> None:
         """Nothing is said or done about a state that is not on the disk."""

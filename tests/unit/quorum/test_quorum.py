@@ -1,4 +1,7 @@
-"""A sole voter elects itself, in an epoch above all it has seen, with its vote on the disk first."""
+"""A voter, step by step: when it asks, whom it grants, what it does when leaders come and go.
+
+Whole quorums in bad weather: tests/properties/test_quorum.py.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,40 @@ import json
 
 import pytest
 
+from andiron.model.chance import Chance
 from andiron.model.errors import Refused
 from andiron.model.ids import NEVER
-from andiron.quorum.quorum import BecameLeader, Quorum, Started
+from andiron.quorum.events import (
+    AskVote,
+    BecameFollower,
+    BecameLeader,
+    BeginEpoch,
+    EndEpoch,
+    FetchedBy,
+    LeaderEnded,
+    LeaderHeard,
+    LeaderSeen,
+    LogEnd,
+    LostLeader,
+    Started,
+    Stopping,
+    VoteAnswered,
+    Woken,
+)
+from andiron.quorum.quorum import Quorum, Role
 from andiron.quorum.records import LeaderChangeMessage, LeaderChangeVoter
+from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.voters import Voters
+
+NOBODY = -1
+LATER = 10_000  # than any timeout
 
 
 class Memory(dict):
     """Files in memory, and everything that was ever written."""
 
     def __init__(self) -> None:
-        self.written: list[dict] = []
+        self.written: list[tuple[int, int, int]] = []
 
     def exists(self, path: str) -> bool:
         return path in self
@@ -27,69 +52,256 @@ class Memory(dict):
 
     def write_file(self, path: str, data: bytes) -> None:
         self[path] = data
-        self.written.append(json.loads(data))
+        told = json.loads(data)
+        self.written.append((told["leaderEpoch"], told["votedId"], told["leaderId"]))
 
 
-def quorum(files: Memory, voters: tuple[int, ...] = (1,)) -> Quorum:
-    return Quorum(1, Voters(voters), files, "/m")
+def quorum(
+    files: Memory, voters: tuple[int, ...] = (1, 2, 3), me: int = 1, log: LogEnd = LogEnd(0, 0)
+) -> Quorum:
+    return Quorum(me, Voters(voters), QuorumSettings(), Chance(7), lambda: log, files, "/m")
 
 
-def test_a_sole_voter_leads_at_once():
-    machine = quorum(Memory())
+def granted(voter: int, epoch: int, *, pre_vote: bool) -> VoteAnswered:
+    return VoteAnswered(voter, epoch, pre_vote, True, epoch, NOBODY)
+
+
+@pytest.fixture
+def files() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def voter(files: Memory) -> Quorum:
+    """One of three, which has just started."""
+    made = quorum(files)
+    assert made.step(Started(), 0) == []
+    return made
+
+
+@pytest.fixture
+def candidate(voter: Quorum) -> Quorum:
+    voter.step(Woken(), LATER)
+    voter.step(granted(2, 0, pre_vote=True), LATER)
+    assert voter.role is Role.CANDIDATE
+    return voter
+
+
+@pytest.fixture
+def leader(candidate: Quorum) -> Quorum:
+    candidate.step(granted(2, 1, pre_vote=False), LATER)
+    assert candidate.leads
+    return candidate
+
+
+@pytest.fixture
+def follower(voter: Quorum) -> Quorum:
+    """Of 2, in epoch 4, which it hears."""
+    voter.step(LeaderSeen(4, 2), 0)
+    voter.step(LeaderHeard(4), 0)
+    return voter
+
+
+# ── a sole voter ─────────────────────────────────────────────────────────────────────
+
+
+def test_a_sole_voter_leads_at_once(files):
+    machine = quorum(files, (1,))
     assert (machine.leader, machine.leads) == (None, False)
 
-    effects = machine.step(Started(0), now=5)
+    effects = machine.step(Started(), 5)
 
     record = LeaderChangeMessage(0, 1, [LeaderChangeVoter(1)], [LeaderChangeVoter(1)])
     assert effects == [BecameLeader(1, record)]
     assert (machine.leader, machine.epoch, machine.leads) == (1, 1, True)
     assert machine.next_deadline() == NEVER
+    assert files.written == [(1, 1, -1), (1, -1, 1)], "the vote is on the disk before the leadership"
 
 
-def test_the_vote_is_on_the_disk_before_the_leadership():
-    files = Memory()
-    quorum(files).step(Started(0), now=5)
+def test_each_start_is_a_new_epoch(files):
+    quorum(files, (1,)).step(Started(), 5)
 
-    assert [(state["leaderEpoch"], state["votedId"], state["leaderId"]) for state in files.written] == [
-        (1, 1, -1),
-        (1, -1, 1),
-    ]
-
-
-def test_each_start_is_a_new_epoch():
-    files = Memory()
-    quorum(files).step(Started(0), now=5)
-
-    again = quorum(files)
-    assert (again.epoch, again.leader) == (1, None)
-    again.step(Started(1), now=6)
+    again = quorum(files, (1,))
+    again.step(Started(), 6)
 
     assert again.epoch == 2
 
 
-def test_the_epoch_is_above_that_of_the_log_even_where_the_file_is_lost():
-    machine = quorum(Memory())
-
-    assert machine.step(Started(41), now=5)[0].epoch == 42
+def test_the_epoch_is_above_that_of_the_log_even_where_the_file_is_lost(files):
+    assert quorum(files, (1,), log=LogEnd(41, 9)).step(Started(), 5)[0].epoch == 42
 
 
-def test_one_of_three_does_not_lead_by_its_own_vote():
-    files = Memory()
-    machine = quorum(files, voters=(1, 2, 3))
-
-    assert machine.step(Started(0), now=5) == []
-    assert (machine.leader, machine.leads) == (None, False)
-    assert files.written[-1]["votedId"] == 1
-
-
-def test_other_voters_than_last_time_are_refused():
-    files = Memory()
-    quorum(files).step(Started(0), now=5)
+def test_other_voters_than_last_time_are_refused(files):
+    quorum(files, (1,)).step(Started(), 5)
 
     with pytest.raises(Refused, match="INCONSISTENT_VOTER_SET"):
-        quorum(files, voters=(1, 2, 3))
+        quorum(files)
 
 
-def test_a_node_that_does_not_vote_does_not_stand():
-    with pytest.raises(AssertionError):
-        Quorum(1, Voters([2]), Memory(), "/m")
+# ── elections ────────────────────────────────────────────────────────────────────────
+
+
+def test_who_hears_nobody_asks_around_before_it_stands(voter, files):
+    assert 1000 <= voter.next_deadline() < 2000
+    assert voter.step(Woken(), 999) == []
+
+    asked = voter.step(Woken(), LATER)
+
+    assert asked == [AskVote(each, 0, True, LogEnd(0, 0)) for each in (2, 3)]
+    assert (voter.role, voter.epoch, files.written) == (Role.PROSPECTIVE, 0, []), "nothing is promised yet"
+
+
+def test_with_a_majority_behind_it_it_stands(voter, files):
+    voter.step(Woken(), LATER)
+
+    asked = voter.step(granted(3, 0, pre_vote=True), LATER)
+
+    assert asked == [AskVote(each, 1, False, LogEnd(0, 0)) for each in (2, 3)]
+    assert files.written == [(1, 1, -1)]
+
+
+def test_with_a_majority_of_votes_it_leads_and_says_so(candidate, files):
+    led, *told = candidate.step(granted(3, 1, pre_vote=False), LATER)
+
+    voters = [LeaderChangeVoter(each) for each in (1, 2, 3)]
+    assert led == BecameLeader(1, LeaderChangeMessage(0, 1, voters, [voters[0], voters[2]]))
+    assert told == [BeginEpoch(2, 1), BeginEpoch(3, 1)]
+    assert files.written[-1] == (1, -1, 1)
+
+
+def test_answers_of_an_election_that_is_over_do_not_count(candidate):
+    assert candidate.step(granted(3, 0, pre_vote=True), LATER) == []
+    assert candidate.step(granted(3, 0, pre_vote=False), LATER) == []
+    assert candidate.role is Role.CANDIDATE
+
+
+def test_who_is_rejected_waits_a_little_and_asks_around_again(candidate):
+    for voter in (2, 3):
+        assert candidate.step(VoteAnswered(voter, 1, False, False, 1, NOBODY), LATER) == []
+
+    assert LATER < candidate.next_deadline() <= LATER + 1000
+    assert candidate.step(Woken(), 2 * LATER)[0] == AskVote(2, 1, True, LogEnd(0, 0))
+
+
+def test_a_candidate_that_hears_of_a_later_epoch_gives_up(candidate):
+    assert candidate.step(VoteAnswered(2, 1, False, False, 7, NOBODY), LATER) == [LostLeader(7)]
+    assert (candidate.role, candidate.epoch) == (Role.UNATTACHED, 7)
+
+
+# ── votes ────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_vote_is_given_once_in_an_epoch_across_restarts(voter, files):
+    assert voter.vote(2, 1, LogEnd(0, 0), pre_vote=False, now=0).granted
+    again = quorum(files)
+    again.step(Started(), 1)
+
+    assert again.vote(2, 1, LogEnd(0, 0), pre_vote=False, now=1).granted, "the same one may ask again"
+    assert not again.vote(3, 1, LogEnd(9, 9), pre_vote=False, now=1).granted
+    assert again.vote(3, 2, LogEnd(0, 0), pre_vote=False, now=1).granted
+
+
+@pytest.mark.parametrize("pre_vote", [True, False])
+def test_only_a_log_that_has_as_much_is_voted_for(files, pre_vote):
+    voter = quorum(files, log=LogEnd(3, 10))
+    voter.step(Started(), 0)
+
+    def asks(log: LogEnd) -> bool:
+        return voter.vote(2, voter.epoch + 1, log, pre_vote=pre_vote, now=0).granted
+
+    assert [asks(LogEnd(2, 99)), asks(LogEnd(3, 9)), asks(LogEnd(3, 10)), asks(LogEnd(4, 1))] == [0, 0, 1, 1]
+
+
+def test_who_hears_a_leader_would_vote_for_nobody(follower):
+    assert not follower.vote(3, 4, LogEnd(9, 9), pre_vote=True, now=1).granted
+    assert not follower.vote(3, 4, LogEnd(9, 9), pre_vote=False, now=1).granted
+    assert follower.leader == 2
+
+
+def test_who_does_not_hear_it_any_more_would(follower):
+    follower.step(Woken(), LATER)
+
+    assert follower.vote(3, 4, LogEnd(9, 9), pre_vote=True, now=LATER).granted
+    assert not follower.vote(3, 4, LogEnd(9, 9), pre_vote=False, now=LATER).granted, (
+        "this epoch has its leader"
+    )
+
+
+def test_a_request_of_an_earlier_epoch_is_told_the_later_one(follower):
+    assert follower.vote(3, 2, LogEnd(9, 9), pre_vote=False, now=1)[:3] == (False, 4, 2)
+
+
+# ── leaders come and go ──────────────────────────────────────────────────────────────
+
+
+def test_whoever_leads_in_a_later_epoch_is_followed(leader, files):
+    assert leader.step(LeaderSeen(2, 3), LATER) == [BecameFollower(2, 3)]
+    assert (leader.leader, files.written[-1]) == (3, (2, -1, 3))
+    assert leader.step(LeaderSeen(1, 1), LATER) == [], "what is past is past"
+
+
+def test_two_leaders_of_one_epoch_cannot_be(follower):
+    with pytest.raises(Refused, match="two leaders of the metadata in epoch 4: 2 and 3"):
+        follower.step(LeaderSeen(4, 3), 1)
+
+
+def test_rumours_do_not_keep_a_leader_alive(follower):
+    due = follower.next_deadline()
+    follower.step(LeaderSeen(4, 2), due - 1)
+
+    assert follower.step(Woken(), due)[0] == LostLeader(4)
+    assert follower.step(LeaderSeen(4, 2), due) == []
+    assert follower.leader is None
+
+
+def test_a_leader_that_is_heard_again_is_followed_again(follower):
+    follower.step(Woken(), LATER)
+
+    assert follower.step(LeaderHeard(4), LATER) == [BecameFollower(4, 2)]
+
+
+def test_a_leader_whom_a_majority_does_not_ask_for_anything_steps_down(leader):
+    assert leader.step(Woken(), LATER + 1000) == [BeginEpoch(2, 1), BeginEpoch(3, 1)]
+    leader.step(FetchedBy(3), LATER + 1500)
+    assert leader.step(Woken(), LATER + 4000) == [BeginEpoch(2, 1), BeginEpoch(3, 1)]
+
+    assert leader.step(Woken(), LATER + 5000) == [LostLeader(1), EndEpoch(2, 1, ()), EndEpoch(3, 1, ())]
+    assert not leader.vote(2, 1, LogEnd(9, 9), pre_vote=False, now=LATER + 5000).granted, (
+        "its vote was its own"
+    )
+    assert leader.step(Woken(), 3 * LATER) == [LostLeader(2)]
+
+
+def test_a_leader_that_was_started_again_waits_for_the_next_epoch(leader, files):
+    again = quorum(files)
+    assert again.step(Started(), 0) == []
+
+    assert (again.role, again.leader) == (Role.RESIGNED, None)
+    assert not again.vote(2, 1, LogEnd(9, 9), pre_vote=False, now=0).granted
+    assert again.vote(2, 2, LogEnd(9, 9), pre_vote=False, now=0).granted
+
+
+def test_a_leader_that_stops_names_its_successors(leader):
+    assert leader.step(Stopping([3, 2]), LATER) == [
+        LostLeader(1), EndEpoch(2, 1, (3, 2)), EndEpoch(3, 1, (3, 2)),
+    ]  # fmt: skip
+
+
+def test_the_first_successor_asks_around_at_once_and_the_others_a_little_later(follower):
+    assert follower.step(LeaderEnded(3, [1]), 1) == [], "not the leader that it follows"
+    assert follower.step(LeaderEnded(4, [3, 1]), 1) == [LostLeader(4)]
+    assert 1 < follower.next_deadline() <= 1000
+    follower.step(LeaderHeard(4), 2)
+
+    assert follower.step(LeaderEnded(4, [1, 3]), 2)[1:] == [
+        AskVote(each, 4, True, LogEnd(0, 0)) for each in (2, 3)
+    ]
+
+
+def test_a_node_that_does_not_vote_follows_and_never_stands(files):
+    observer = quorum(files, (2, 3), me=1)
+    observer.step(Started(), 0)
+
+    assert observer.step(LeaderSeen(1, 2), 0) == [BecameFollower(1, 2)]
+    assert observer.step(Woken(), LATER) == [LostLeader(1)]
+    assert observer.step(Woken(), 2 * LATER) == [LostLeader(1)]
