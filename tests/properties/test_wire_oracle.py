@@ -107,7 +107,8 @@ def as_kio(message: Struct, theirs: type, version: int) -> Any:
 
 
 def our_name(name: str, ours: dict[str, Any]) -> str:
-    for candidate in (name, f"{name}_ms", name.rstrip("_"), name.replace("2_pc", "_2pc")):
+    respelt = name.replace("2_pc", "_2pc").replace("k_raft_", "kraft_")
+    for candidate in (name, f"{name}_ms", name.rstrip("_"), respelt):
         if candidate in ours:
             return candidate
     raise AssertionError(f"kio has a field {name}, we have {list(ours)}")

@@ -62,8 +62,12 @@ class ApiKey:
     ALTER_CLIENT_QUOTAS = 49
     DESCRIBE_USER_SCRAM_CREDENTIALS = 50
     ALTER_USER_SCRAM_CREDENTIALS = 51
+    VOTE = 52
+    BEGIN_QUORUM_EPOCH = 53
+    END_QUORUM_EPOCH = 54
     DESCRIBE_QUORUM = 55
     UPDATE_FEATURES = 57
+    FETCH_SNAPSHOT = 59
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
     DESCRIBE_TRANSACTIONS = 65
@@ -72,6 +76,9 @@ class ApiKey:
     CONSUMER_GROUP_DESCRIBE = 69
     LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
+    ADD_RAFT_VOTER = 80
+    REMOVE_RAFT_VOTER = 81
+    UPDATE_RAFT_VOTER = 82
 
 
 class Api:
@@ -160,8 +167,12 @@ _TABLE = (
     Api(ApiKey.ALTER_CLIENT_QUOTAS, "AlterClientQuotas", (0, 1), 1),
     Api(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, "DescribeUserScramCredentials", (0, 0), 0),
     Api(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, "AlterUserScramCredentials", (0, 0), 0),
+    Api(ApiKey.VOTE, "Vote", (0, 2), 0),
+    Api(ApiKey.BEGIN_QUORUM_EPOCH, "BeginQuorumEpoch", (0, 1), 1),
+    Api(ApiKey.END_QUORUM_EPOCH, "EndQuorumEpoch", (0, 1), 1),
     Api(ApiKey.DESCRIBE_QUORUM, "DescribeQuorum", (0, 2), 0),
     Api(ApiKey.UPDATE_FEATURES, "UpdateFeatures", (0, 2), 0),
+    Api(ApiKey.FETCH_SNAPSHOT, "FetchSnapshot", (0, 1), 0),
     Api(ApiKey.DESCRIBE_CLUSTER, "DescribeCluster", (0, 2), 0),
     Api(ApiKey.DESCRIBE_PRODUCERS, "DescribeProducers", (0, 0), 0),
     Api(ApiKey.DESCRIBE_TRANSACTIONS, "DescribeTransactions", (0, 0), 0),
@@ -170,6 +181,9 @@ _TABLE = (
     Api(ApiKey.CONSUMER_GROUP_DESCRIBE, "ConsumerGroupDescribe", (0, 1), 0),
     Api(ApiKey.LIST_CONFIG_RESOURCES, "ListConfigResources", (0, 1), 0),
     Api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, "DescribeTopicPartitions", (0, 0), 0),
+    Api(ApiKey.ADD_RAFT_VOTER, "AddRaftVoter", (0, 1), 0),
+    Api(ApiKey.REMOVE_RAFT_VOTER, "RemoveRaftVoter", (0, 0), 0),
+    Api(ApiKey.UPDATE_RAFT_VOTER, "UpdateRaftVoter", (0, 0), 0),
 )
 
 APIS: dict[int, Api] = {api.key: api for api in _TABLE}
