@@ -66,14 +66,22 @@ class ApiKey:
     BEGIN_QUORUM_EPOCH = 53
     END_QUORUM_EPOCH = 54
     DESCRIBE_QUORUM = 55
+    ALTER_PARTITION = 56
     UPDATE_FEATURES = 57
+    ENVELOPE = 58
     FETCH_SNAPSHOT = 59
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
+    BROKER_REGISTRATION = 62
+    BROKER_HEARTBEAT = 63
+    UNREGISTER_BROKER = 64
     DESCRIBE_TRANSACTIONS = 65
     LIST_TRANSACTIONS = 66
+    ALLOCATE_PRODUCER_IDS = 67
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
+    CONTROLLER_REGISTRATION = 70
+    ASSIGN_REPLICAS_TO_DIRS = 73
     LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
     ADD_RAFT_VOTER = 80
@@ -171,14 +179,22 @@ _TABLE = (
     Api(ApiKey.BEGIN_QUORUM_EPOCH, "BeginQuorumEpoch", (0, 1), 1),
     Api(ApiKey.END_QUORUM_EPOCH, "EndQuorumEpoch", (0, 1), 1),
     Api(ApiKey.DESCRIBE_QUORUM, "DescribeQuorum", (0, 2), 0),
+    Api(ApiKey.ALTER_PARTITION, "AlterPartition", (2, 3), 0),
     Api(ApiKey.UPDATE_FEATURES, "UpdateFeatures", (0, 2), 0),
+    Api(ApiKey.ENVELOPE, "Envelope", (0, 0), 0),
     Api(ApiKey.FETCH_SNAPSHOT, "FetchSnapshot", (0, 1), 0),
     Api(ApiKey.DESCRIBE_CLUSTER, "DescribeCluster", (0, 2), 0),
     Api(ApiKey.DESCRIBE_PRODUCERS, "DescribeProducers", (0, 0), 0),
+    Api(ApiKey.BROKER_REGISTRATION, "BrokerRegistration", (0, 4), 0),
+    Api(ApiKey.BROKER_HEARTBEAT, "BrokerHeartbeat", (0, 2), 0),
+    Api(ApiKey.UNREGISTER_BROKER, "UnregisterBroker", (0, 0), 0),
     Api(ApiKey.DESCRIBE_TRANSACTIONS, "DescribeTransactions", (0, 0), 0),
     Api(ApiKey.LIST_TRANSACTIONS, "ListTransactions", (0, 2), 0),
+    Api(ApiKey.ALLOCATE_PRODUCER_IDS, "AllocateProducerIds", (0, 0), 0),
     Api(ApiKey.CONSUMER_GROUP_HEARTBEAT, "ConsumerGroupHeartbeat", (0, 1), 0),
     Api(ApiKey.CONSUMER_GROUP_DESCRIBE, "ConsumerGroupDescribe", (0, 1), 0),
+    Api(ApiKey.CONTROLLER_REGISTRATION, "ControllerRegistration", (0, 0), 0),
+    Api(ApiKey.ASSIGN_REPLICAS_TO_DIRS, "AssignReplicasToDirs", (0, 0), 0),
     Api(ApiKey.LIST_CONFIG_RESOURCES, "ListConfigResources", (0, 1), 0),
     Api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, "DescribeTopicPartitions", (0, 0), 0),
     Api(ApiKey.ADD_RAFT_VOTER, "AddRaftVoter", (0, 1), 0),
