@@ -177,6 +177,10 @@ class Connection:
             self._send_due = True
             self._host.senders.append(self)
 
+    def give_up(self, reason: str) -> None:
+        """Close at once; what it still has to send is lost."""
+        self._host.connections.drop(self, reason)
+
     def mute(self) -> None:
         """Take no more requests."""
         self._deaf = self._stalled = True

@@ -6,6 +6,7 @@ A turn, over and over:
     now        the clock is read once: a turn happens at one time
     receive    once from each that is ready; a frame is a node.step
     go on      with connections that had more frames than fit in a turn
+    give up    calls to other nodes that are late
     wake       the node, if its deadline has come
     send       once to each that has output
 
@@ -29,7 +30,9 @@ from andiron.edge.connection import Connection
 from andiron.edge.connections import Connections
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
+from andiron.edge.peers import Link, Peers
 from andiron.model.effects import (
+    Call,
     Close,
     Connected,
     Effect,
@@ -78,7 +81,8 @@ class Host:
         self.loop, self.carrier = loop, carrier or Copying()
         self.now = self._clock.now()
         self.connections = Connections(self, connections_possible)
-        self.senders: list[Connection] = []  # who has output to send at the end of the turn
+        self.peers = Peers(self)
+        self.senders: list[Connection | Link] = []  # who has output to send at the end of the turn
         self.resuming: list[Connection] = []  # who may have whole frames left
         self.failures = 0
         self._flushing = 0  # flushes under way
@@ -123,6 +127,8 @@ class Host:
         self.loop.dispatch(ready)
         for connection in resuming:
             connection.take_frames()
+        if self.peers.next_deadline() <= now:
+            self.peers.tick()
         if self._deadline <= now:
             self._wake_node()
         if self.connections.sweep_at <= now:
@@ -134,7 +140,8 @@ class Host:
         self._deadline = max(self._node.next_deadline(), self._calm_until)
         if self.senders or self.resuming:
             return 0.0
-        wait_ms = min(self._deadline, self.connections.sweep_at, until) - self.now
+        due = min(self._deadline, self.peers.next_deadline(), self.connections.sweep_at, until)
+        wait_ms = due - self.now
         return wait_ms / 1000 if wait_ms > 0 else 0.0
 
     def _send(self) -> None:
@@ -144,8 +151,8 @@ class Host:
                 connection.flush()
             except Exception:
                 self.failures += 1
-                log.exception("a reply to connection %d cannot be sent", connection.id)
-                self.connections.drop(connection, "a reply cannot be sent")
+                log.exception("what is due on connection %s cannot be sent", connection.id)
+                connection.give_up("what is due cannot be sent")
 
     def _wind_down(self) -> bool:
         self.connections.close_doors()
@@ -158,6 +165,7 @@ class Host:
         self._worker.close()
         clean = self._node.stop(self.now) if self._node.ready else True
         self.connections.close_all()
+        self.peers.close_all()
         return clean
 
     # ── the node ─────────────────────────────────────────────────────────────────────
@@ -178,6 +186,8 @@ class Host:
                 connection = connections.get(effect[0])
                 if connection is not None:
                     connection.reply(effect[1], effect[2])
+            elif type(effect) is Call:
+                self.peers.call(effect)
             elif type(effect) is Close:
                 connection = connections.get(effect.conn)
                 if connection is not None:

@@ -1,7 +1,7 @@
 """What crosses between a node and its edge: events in, effects out.
 
-    edge ── Connected, Received, Flushed, Finished, Woken ──▶ node.step(event, now)
-    edge ◀── Reply, Close, Flush, Work, Reconfigure ────────── [effects]
+    edge ── Connected, Received, Answered, Flushed, Finished, Woken ──▶ node.step(event, now)
+    edge ◀── Reply, Close, Call, Flush, Work, Reconfigure ───────────── [effects]
 
 These are the only doors. Both edges, the real one (edge/host.py) and the simulated
 one (sim/world.py), carry out the same effects for the same node, so what holds in
@@ -15,6 +15,8 @@ Each request gets a ticket from its edge. Replies leave in the order of the tick
 whatever the order in which the node gives them; a node owes every ticket exactly one
 Reply, or a Close of the connection.
 
+What a node asks of another node is a Call, and every Call comes back exactly once: Answered or Unanswered.
+
 Named tuples, since one of each is made for every request.
 """
 
@@ -22,6 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from andiron.model.ids import Address
 
 # A part of a reply: bytes, or anything with a length that the edge knows how to send (a FileSlice).
 Part: TypeAlias = Sized
@@ -59,6 +63,20 @@ class Received(NamedTuple):
     frame: memoryview
 
 
+class Answered(NamedTuple):
+    """Another node's answer to a Call: response header and body, good until `step` returns."""
+
+    token: int
+    frame: memoryview
+
+
+class Unanswered(NamedTuple):
+    """There is no answer to a Call, and will be none; whether it was heard is not known."""
+
+    token: int
+    reason: str
+
+
 class Flushed(NamedTuple):
     """A Flush is done: what the files held when it was asked for is on the disk, unless `error`."""
 
@@ -78,7 +96,7 @@ class Woken(NamedTuple):
     """The node's `next_deadline()` has come."""
 
 
-Event = Connected | Disconnected | Received | Flushed | Finished | Woken
+Event = Connected | Disconnected | Received | Answered | Unanswered | Flushed | Finished | Woken
 
 
 # ── effects: what a node asks of its edge ────────────────────────────────────────────
@@ -97,6 +115,20 @@ class Close(NamedTuple):
 
     conn: int
     reason: str
+
+
+class Call(NamedTuple):
+    """Ask another node: request header and body in parts, without the size. The header's correlation id is the token.
+
+    Calls of one lane to one node share a connection and are answered in their order. What may be kept waiting there
+    (a long poll) has a lane of its own.
+    """
+
+    token: int
+    to: Address
+    lane: str
+    parts: list[Part]
+    timeout_ms: int
 
 
 class Flush(NamedTuple):
@@ -119,4 +151,4 @@ class Reconfigure(NamedTuple):
     settings: Any
 
 
-Effect = Reply | Close | Flush | Work | Reconfigure
+Effect = Reply | Close | Call | Flush | Work | Reconfigure
