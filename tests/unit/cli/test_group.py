@@ -78,7 +78,7 @@ def test_a_group_that_is_not_there_is_one_line(broker: ScriptedBroker, coordinat
 
     assert result.exit_code == 1
     assert result.stderr == (
-        "andiron: group 'nosuch': there is no such group; `andiron group list` shows what there is\n"
+        "andiron: there is no group 'nosuch'; `andiron group list` shows what there is\n"
     )
 
 

@@ -103,9 +103,9 @@ class GroupAdmin:
     def _describe_classic(self, group: str) -> GroupDescription:
         def check(answer: DescribeGroupsResponse) -> None:
             for each in answer.groups:
-                check_error(each.error_code, each.error_message, f"group {group!r}")
-                if each.group_state == DEAD:  # what brokers say that have no error for it yet
+                if each.group_state == DEAD:  # of neither protocol; older brokers have no error for it
                     raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no group {group!r}")
+                check_error(each.error_code, each.error_message, f"group {group!r}")
 
         request = DescribeGroupsRequest([group])
         answer = self._coordinators.call(group, request, DescribeGroupsResponse, check)
