@@ -284,6 +284,15 @@ class Partition:
             return epoch, self.log.end  # though it may have written nothing yet
         return self.log.epochs.end_of(epoch, self.log.end)
 
+    def divergence(self, last_epoch: LeaderEpoch, offset: Offset) -> tuple[LeaderEpoch, Offset] | None:
+        """Where a log that ends at `offset` with a record of `last_epoch` parts from this one; None if it does not."""
+        epoch, end = self.end_of_epoch(last_epoch)
+        if epoch < 0:
+            raise ErrorCode.OFFSET_OUT_OF_RANGE.error(
+                f"{self.name} knows nothing of leader epoch {last_epoch}"
+            )
+        return (epoch, end) if epoch < last_epoch or end < offset else None
+
     def epoch_at_start(self) -> LeaderEpoch:
         """The epoch of the first record, or of the one that would be the first."""
         log = self.log

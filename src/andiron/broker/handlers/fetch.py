@@ -7,6 +7,8 @@ partition with records gives at least one whole batch, however large; the rest s
 is left of `max_bytes`. Records are never read here: the answer carries FileSlices, and
 the edge sends them from the page cache.
 
+Who says which epoch its last record is of (followers, from version 12 on) is told where its log parts from this one.
+
 Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names.
 """
 
@@ -21,10 +23,11 @@ from andiron.broker.partition import Partition
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Millis, Offset
+from andiron.model.ids import LeaderEpoch, Millis, Offset
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.fetch import (
     AbortedTransaction,
+    EpochEndOffset,
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
@@ -66,6 +69,12 @@ class Found:
     start: int = -1
     records: Sized = b""
     aborted: list[AbortedTransaction] | None = None
+    diverging: EpochEndOffset | None = None
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether the client must hear of it at once, records or not."""
+        return self.error is not ErrorCode.NONE or self.diverging is not None
 
 
 class Fetch:
@@ -95,7 +104,7 @@ class Fetch:
         for asked in self.asked:
             found = self._look(asked, left, at_least_one=size == 0)
             self._found.append(found)
-            if found.error is not ErrorCode.NONE:
+            if found.is_urgent:
                 size = max(size, self._body.min_bytes)
             size += len(found.records)
             left -= len(found.records)
@@ -132,9 +141,13 @@ class Fetch:
             found.watermark, found.start = partition.leader().watermark, partition.log.start
             upto = partition.readable_end(self._committed)
             found.last_stable = upto if self._committed else partition.log.last_stable(found.watermark)
+            offset = Offset(wanted.fetch_offset)
+            if wanted.last_fetched_epoch >= 0:
+                found.diverging = _divergence(partition, LeaderEpoch(wanted.last_fetched_epoch), offset)
+            if found.diverging is not None:
+                return found
             limit = min(wanted.partition_max_bytes, left)
             if limit > 0 or at_least_one:
-                offset = Offset(wanted.fetch_offset)
                 piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
                 if piece is not None:
                     found.records = piece
@@ -153,7 +166,7 @@ class Fetch:
     def _is_news(self, found: Found) -> bool:
         asked = found.asked
         return (
-            found.error is not ErrorCode.NONE
+            found.is_urgent
             or len(found.records) > 0
             or found.watermark != asked.watermark_told
             or found.start != asked.start_told
@@ -177,4 +190,10 @@ def _partition_data(found: Found) -> PartitionData:
         log_start_offset=found.start,
         aborted_transactions=found.aborted,
         records=found.records,
+        diverging_epoch=found.diverging,
     )
+
+
+def _divergence(partition: Partition, last_epoch: LeaderEpoch, offset: Offset) -> EpochEndOffset | None:
+    parted = partition.divergence(last_epoch, offset)
+    return None if parted is None else EpochEndOffset(*parted)

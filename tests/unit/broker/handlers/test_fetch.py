@@ -87,6 +87,29 @@ def test_a_leader_epoch_is_checked(node):
     assert codes == ["FENCED_LEADER_EPOCH", "NONE", "UNKNOWN_LEADER_EPOCH", "NONE"]
 
 
+@pytest.mark.parametrize("wait_ms", [0, 500])
+def test_who_says_which_epoch_it_ends_with_is_told_where_it_parts_from_the_log(node, wait_ms):
+    node.create("t")
+    for _ in range(2):  # a record in the first epoch, and one in the second
+        node.produce("t", b"v")
+        node.restart(clean=False)
+    first, second = (epoch for epoch, _ in node.partition("t").log.epochs.entries())
+
+    def ending_with(epoch, offset):
+        request = asking({0: offset}, wait_ms=wait_ms)
+        request.topics[0].partitions[0].last_fetched_epoch = epoch
+        [found] = node.ask(request, 12).responses[0].partitions
+        parted = found.diverging_epoch
+        return error_of(found), len(found.records) > 0, parted and (parted.epoch, parted.end_offset)
+
+    assert ending_with(first, 1) == ("NONE", True, None)
+    assert ending_with(first, 2) == ("NONE", False, (first, 1)), "more of the first epoch than there is"
+    assert ending_with(second, 9) == ("NONE", False, (second, 2)), "told where it parts, out of range or not"
+    assert ending_with(second + 7, 2) == ("OFFSET_OUT_OF_RANGE", False, None), (
+        "no leader of that epoch was here"
+    )
+
+
 def test_only_what_is_below_the_watermark_is_shown(node):
     node.create("t", flush_messages=1)
     node.flush_at_once = False
