@@ -107,8 +107,9 @@ class Link:
         self._socket = _connecting(key[0])
         self._inbox, self._outbox = Inbox(ANSWER_BYTES_MAX), Outbox(self._socket, host.carrier)
         self._connected = False
+        self._events = WRITE
         self._send_due = False  # in the host's list of senders, or waiting for WRITE
-        host.loop.watch(self._socket.fileno(), WRITE, self._on_ready)
+        host.loop.watch(self._socket.fileno(), self._events, self._on_ready)
 
     @property
     def id(self) -> str:
@@ -199,11 +200,13 @@ class Link:
             self._host.feed(Answered(self.waiting.popleft().token, frame))
 
     def _listen_for(self, events: int) -> None:
-        self._host.loop.change(self._socket.fileno(), events)
+        if events != self._events:
+            self._events = events
+            self._host.loop.change(self._socket.fileno(), events)
 
 
 def _connecting(to: Address) -> socket.socket:
-    """A socket that is on its way there."""
+    """A socket that is on its way there. A name is looked up here and now: have other nodes in /etc/hosts, or near."""
     family, kind, protocol, _, where = socket.getaddrinfo(to.host, to.port, type=socket.SOCK_STREAM)[0]
     made = socket.socket(family, kind, protocol)
     made.setblocking(False)
