@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
+from andiron.model.errors import ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
@@ -61,3 +64,22 @@ def offsets(log, start=None, upto=None):
 def names(log_or_disk):
     disk = getattr(log_or_disk, "_disk", log_or_disk)
     return list(disk.names(FOLDER))
+
+
+SIZE = len(batch_of(2))
+ALL = [(offset, offset + 1) for offset in range(0, 20, 2)]  # the batches of a log that is `filled`
+
+
+def code_of(action):
+    with pytest.raises(ProtocolError) as refused:
+        action()
+    return refused.value.code
+
+
+def filled(batches=10, disk=None, **settings):
+    """Batches of two records, three to a segment: segments at 0, 6, 12, 18."""
+    settings = {"segment_bytes": 3 * SIZE, "index_interval_bytes": 100, **settings}
+    log = open_log(disk, **settings)
+    for number in range(batches):
+        append(log, 2, timestamp=number)
+    return log

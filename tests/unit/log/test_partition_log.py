@@ -1,3 +1,8 @@
+"""A log is appended to, rolls its segments, is read, and takes what its leader has.
+
+Its bounds: test_log_bounds.py. Its stops and starts: test_log_life.py.
+"""
+
 from __future__ import annotations
 
 import random
@@ -7,29 +12,18 @@ import pytest
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.records.batch import Batch, iterate
-from andiron.records.control import end_marker
 from andiron.sim.disk import MemoryDisk
-from unit.log.logs import FOLDER, ID, append, batch_of, flush, names, offsets, open_log
-
-SIZE = len(batch_of(2))
-
-
-def code_of(action):
-    with pytest.raises(ProtocolError) as refused:
-        action()
-    return refused.value.code
-
-
-def filled(batches=10, disk=None, **settings):
-    """Batches of two records, three to a segment: segments at 0, 6, 12, 18."""
-    settings = {"segment_bytes": 3 * SIZE, "index_interval_bytes": 100, **settings}
-    log = open_log(disk, **settings)
-    for number in range(batches):
-        append(log, 2, timestamp=number)
-    return log
-
-
-ALL = [(offset, offset + 1) for offset in range(0, 20, 2)]
+from unit.log.logs import (
+    ALL,
+    SIZE,
+    append,
+    batch_of,
+    code_of,
+    filled,
+    flush,
+    offsets,
+    open_log,
+)
 
 # ── append ───────────────────────────────────────────────────────────────────────────
 
@@ -266,210 +260,3 @@ def test_a_follower_refuses_what_does_not_go_on():
     stale = batch_of(2, base_offset=11)
     assert code_of(lambda: follower.append_replicated(stale, 0)) is ErrorCode.OFFSET_OUT_OF_RANGE
     assert follower.end == 12
-
-
-# ── truncating, deleting ─────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("offset", "end"), [(20, 20), (25, 20), (19, 18), (18, 18), (13, 12), (6, 6), (1, 0)]
-)
-def test_truncation_is_to_a_batch(offset, end):
-    log = filled()
-    assert log.truncate(offset, 0) == log.end == end
-    assert offsets(log) == ALL[: end // 2]
-    assert append(log, 2).base_offset == end
-
-
-def test_truncation_below_the_first_segment_begins_anew():
-    log = filled()
-    log.advance_start(12)
-    log.delete_old(0, 20)
-    assert log.segments.bases == [12, 18]
-    assert log.truncate(7, 0) == 7
-    assert (log.start, log.end, log.segments.bases) == (7, 7, [7])
-
-
-def test_truncation_takes_epochs_and_producers_back():
-    log = open_log(segment_bytes=3 * SIZE)
-    for number in range(10):
-        append(log, 2, epoch=number // 4, producer_id=7, producer_epoch=0, base_sequence=2 * number)
-    log.truncate(15, 0)
-    assert log.epochs.entries() == [(0, 0), (1, 8)]
-    assert log.producers.get(7).next_sequence == 14
-    assert append(log, 2, epoch=9, producer_id=7, producer_epoch=0, base_sequence=14).base_offset == 14
-
-
-def test_an_epoch_that_began_at_the_end_goes_with_a_truncation_there():
-    log = filled()
-    log.epochs.assign(4, 20)
-    log.truncate(20, 0)
-    assert log.epochs.latest == 0
-
-
-def test_restarting_forgets_everything():
-    log = filled()
-    log.restart_at(100, 0)
-    assert (log.start, log.end, log.flushed_end, log.size) == (100, 100, 100, 0)
-    assert log.epochs.entries() == []
-    assert append(log).base_offset == 100
-
-
-def test_the_start_moves_forward_only():
-    log = filled()
-    log.advance_start(7)
-    log.advance_start(3)
-    assert log.start == 7
-    assert code_of(lambda: log.advance_start(21)) is ErrorCode.OFFSET_OUT_OF_RANGE
-
-
-def test_segments_below_the_start_go_with_the_next_deletion():
-    log = filled()
-    log.advance_start(13)
-    assert len(log.segments) == 4
-    assert [expired.base for expired in log.delete_old(0, 20)] == [0, 6]
-    assert (log.start, log.segments.bases) == (13, [12, 18])
-
-
-def test_retention_moves_the_start():
-    log = filled(retention_bytes=4 * SIZE)
-    log.delete_old(0, 20)
-    assert (log.start, log.segments.bases) == (12, [12, 18])
-    assert offsets(log) == ALL[6:]
-
-
-def test_if_everything_expires_an_empty_segment_remembers_the_end():
-    log = filled(retention_ms=1_000)
-    log.delete_old(10**6, 20)
-    assert (log.start, log.end, log.segments.bases) == (20, 20, [20])
-    assert append(log).base_offset == 20
-
-
-def test_what_is_given_up_is_removed_after_the_delay():
-    log = filled(retention_bytes=0, file_delete_delay_ms=60)
-    log.delete_old(1_000, 18)
-    assert log.next_removal() == 1_060
-    paths = log.due_removals(1_060)
-    assert len(paths) == 9
-    for path in paths:
-        log._disk.remove(path)
-    assert not any(name.endswith(".deleted") for name in names(log))
-
-
-def test_a_deleted_log_leaves_its_folder_under_another_name():
-    log = filled(file_delete_delay_ms=60)
-    path, due = log.delete(5)
-    assert due == 65
-    assert path == f"data/orders-0.{int.from_bytes(ID, 'big') ^ 5:032x}-delete"
-    assert list(log._disk.names("data")) == [path[5:] + "/"]
-
-
-# ── transactions ─────────────────────────────────────────────────────────────────────
-
-IN_TRANSACTION = {"producer_id": 7, "producer_epoch": 0, "transactional": True}
-
-
-def end(log, committed):
-    marker = end_marker(committed, producer_id=7, producer_epoch=0, coordinator_epoch=0, timestamp=0)
-    return log.append(Batch(marker), marker, 0, 0)
-
-
-def test_what_is_stable_ends_at_an_open_transaction():
-    log = open_log()
-    append(log, 2)
-    append(log, 2, base_sequence=0, **IN_TRANSACTION)
-    append(log, 2)
-    assert [log.last_stable(watermark) for watermark in (1, 2, 6)] == [1, 2, 2]
-    end(log, committed=True)
-    assert [log.last_stable(watermark) for watermark in (6, 7)] == [2, 7]
-
-
-def test_aborted_transactions_are_told_to_readers_of_their_range():
-    log = open_log(segment_bytes=3 * SIZE)
-    append(log, 2, base_sequence=0, **IN_TRANSACTION)
-    for _ in range(5):
-        append(log, 2)
-    end(log, committed=False)
-    append(log, 2, base_sequence=2, **IN_TRANSACTION)
-    end(log, committed=True)
-    assert len(log.segments) > 2
-    assert [(a.producer_id, a.first_offset) for a in log.aborted_between(0, 4)] == [(7, 0)]
-    assert log.aborted_between(13, 16) == []
-
-
-def test_an_abort_survives_a_clean_stop():
-    disk = MemoryDisk()
-    log = open_log(disk)
-    append(log, 2, base_sequence=0, **IN_TRANSACTION)
-    end(log, committed=False)
-    log.close()
-    again = open_log(disk, clean=True)
-    assert len(again.aborted_between(0, 3)) == 1
-    assert again.last_stable(3) == 3
-
-
-# ── opening and closing ──────────────────────────────────────────────────────────────
-
-
-def test_a_closed_log_has_kafkas_files():
-    log = filled()
-    log.close()
-    assert names(log) == [
-        "00000000000000000000.index",
-        "00000000000000000000.log",
-        "00000000000000000000.timeindex",
-        "00000000000000000006.index",
-        "00000000000000000006.log",
-        "00000000000000000006.snapshot",
-        "00000000000000000006.timeindex",
-        "00000000000000000012.index",
-        "00000000000000000012.log",
-        "00000000000000000012.snapshot",
-        "00000000000000000012.timeindex",
-        "00000000000000000018.index",
-        "00000000000000000018.log",
-        "00000000000000000018.snapshot",
-        "00000000000000000018.timeindex",
-        "00000000000000000020.snapshot",
-        "leader-epoch-checkpoint",
-        "partition.metadata",
-    ]
-
-
-def test_a_clean_stop_survives_the_loss_of_power():
-    for seed in range(20):
-        disk = MemoryDisk()
-        filled(10, disk).close()
-        disk.crash(random.Random(seed))
-        log = open_log(disk, clean=True, segment_bytes=3 * SIZE, recovery_point=20)
-        assert offsets(log) == ALL
-        assert log.notices == []
-
-
-def test_an_idle_log_writes_nothing_when_closed():
-    disk = MemoryDisk()
-    filled(10, disk).close()
-    log = open_log(disk, clean=True)
-    disk.fill_up(0)
-    log.close()
-
-
-def test_the_folder_of_another_topic_is_refused():
-    disk = MemoryDisk()
-    open_log(disk).close()
-    disk.write_file(f"{FOLDER}/partition.metadata", b"version: 0\ntopic_id: AAECAwQFBgcICQoLDA0ODw")
-    assert code_of(lambda: open_log(disk)) is ErrorCode.INCONSISTENT_TOPIC_ID
-
-
-def test_expired_producers_are_forgotten():
-    log = open_log()
-    append(log, producer_id=7, producer_epoch=0, base_sequence=0, timestamp=1_000)
-    assert log.expire_producers(2_000, 5_000) == 0
-    assert log.expire_producers(6_000, 5_000) == 1
-    assert append(log, producer_id=7, producer_epoch=0, base_sequence=50).base_offset == 1
-
-
-def test_flushing_nothing_is_fine():
-    log = open_log()
-    flush(log)
-    assert log.flushed_end == 0

@@ -1,0 +1,113 @@
+"""Where a log begins and ends: truncated by its leader's word, deleted by age and size, begun anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from andiron.model.errors import ErrorCode
+from unit.log.logs import (
+    ALL,
+    ID,
+    SIZE,
+    append,
+    code_of,
+    filled,
+    names,
+    offsets,
+    open_log,
+)
+
+# ── truncating, deleting ─────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("offset", "end"), [(20, 20), (25, 20), (19, 18), (18, 18), (13, 12), (6, 6), (1, 0)]
+)
+def test_truncation_is_to_a_batch(offset, end):
+    log = filled()
+    assert log.truncate(offset, 0) == log.end == end
+    assert offsets(log) == ALL[: end // 2]
+    assert append(log, 2).base_offset == end
+
+
+def test_truncation_below_the_first_segment_begins_anew():
+    log = filled()
+    log.advance_start(12)
+    log.delete_old(0, 20)
+    assert log.segments.bases == [12, 18]
+    assert log.truncate(7, 0) == 7
+    assert (log.start, log.end, log.segments.bases) == (7, 7, [7])
+
+
+def test_truncation_takes_epochs_and_producers_back():
+    log = open_log(segment_bytes=3 * SIZE)
+    for number in range(10):
+        append(log, 2, epoch=number // 4, producer_id=7, producer_epoch=0, base_sequence=2 * number)
+    log.truncate(15, 0)
+    assert log.epochs.entries() == [(0, 0), (1, 8)]
+    assert log.producers.get(7).next_sequence == 14
+    assert append(log, 2, epoch=9, producer_id=7, producer_epoch=0, base_sequence=14).base_offset == 14
+
+
+def test_an_epoch_that_began_at_the_end_goes_with_a_truncation_there():
+    log = filled()
+    log.epochs.assign(4, 20)
+    log.truncate(20, 0)
+    assert log.epochs.latest == 0
+
+
+def test_restarting_forgets_everything():
+    log = filled()
+    log.restart_at(100, 0)
+    assert (log.start, log.end, log.flushed_end, log.size) == (100, 100, 100, 0)
+    assert log.epochs.entries() == []
+    assert append(log).base_offset == 100
+
+
+def test_the_start_moves_forward_only():
+    log = filled()
+    log.advance_start(7)
+    log.advance_start(3)
+    assert log.start == 7
+    assert code_of(lambda: log.advance_start(21)) is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def test_segments_below_the_start_go_with_the_next_deletion():
+    log = filled()
+    log.advance_start(13)
+    assert len(log.segments) == 4
+    assert [expired.base for expired in log.delete_old(0, 20)] == [0, 6]
+    assert (log.start, log.segments.bases) == (13, [12, 18])
+
+
+def test_retention_moves_the_start():
+    log = filled(retention_bytes=4 * SIZE)
+    log.delete_old(0, 20)
+    assert (log.start, log.segments.bases) == (12, [12, 18])
+    assert offsets(log) == ALL[6:]
+
+
+def test_if_everything_expires_an_empty_segment_remembers_the_end():
+    log = filled(retention_ms=1_000)
+    log.delete_old(10**6, 20)
+    assert (log.start, log.end, log.segments.bases) == (20, 20, [20])
+    assert append(log).base_offset == 20
+
+
+def test_what_is_given_up_is_removed_after_the_delay():
+    log = filled(retention_bytes=0, file_delete_delay_ms=60)
+    log.delete_old(1_000, 18)
+    assert log.next_removal() == 1_060
+    paths = log.due_removals(1_060)
+    assert len(paths) == 9
+    for path in paths:
+        log._disk.remove(path)
+    assert not any(name.endswith(".deleted") for name in names(log))
+
+
+def test_a_deleted_log_leaves_its_folder_under_another_name():
+    log = filled(file_delete_delay_ms=60)
+    path, due = log.delete(5)
+    assert due == 65
+    assert path == f"data/orders-0.{int.from_bytes(ID, 'big') ^ 5:032x}-delete"
+    assert list(log._disk.names("data")) == [path[5:] + "/"]
