@@ -14,7 +14,21 @@ from andiron.controller.features import SUPPORTED
 from andiron.controller.image import Image, PartitionImage
 from andiron.controller.records import MetadataRecord, encode_record
 from andiron.model.ids import Millis, NodeId, Offset
-from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+from andiron.model.machine import Loaded, TimePassed
+from andiron.wire.messages.alter_partition import (
+    AlterPartitionRequest,
+    AlterPartitionRequestPartition,
+    AlterPartitionRequestTopic,
+    BrokerState,
+)
+from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from andiron.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
+from andiron.wire.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 
 ONE_NODE = {
     "process.roles": "broker,controller",
@@ -39,6 +53,7 @@ class Cluster:
         self.settings = NodeSettings.load({**ONE_NODE, **named}).for_controller()
         self.controller = Controller(self.settings, seed)
         self.log: list[bytes] = []
+        self.now = 0
         self.run(BeginCluster())
         for number in range(1, brokers + 1):
             self.register(number, fenced=number in fenced, rack=(racks or {}).get(number))
@@ -49,7 +64,7 @@ class Cluster:
 
     def run(self, request: Any) -> Any:
         """The response to a request, once its records are in the log and replayed."""
-        decision = self.controller.decide(request, Millis(0))
+        decision = self.controller.decide(request, Millis(self.now))
         self.append(decision.records)
         return decision.response
 
@@ -75,6 +90,71 @@ class Cluster:
         epoch: int = self.run(request)
         return epoch
 
+    # ── as brokers of their own do it ────────────────────────────────────────────────
+
+    def ask_in(self, number: int, *, run: int = 1, **fields: Any) -> int:
+        """Register a broker over the wire, in its `run`-th life; returns its epoch. It is fenced yet."""
+        given = {
+            "broker_id": number,
+            "incarnation_id": bytes([number] * 15 + [run]),
+            "listeners": [Listener("PLAINTEXT", f"host-{number}", 9092)],
+            "features": [Feature(name, least, most) for name, (least, most) in SUPPORTED.items()],
+            "log_dirs": [directory(number)],
+        }
+        epoch: int = self.run(BrokerRegistrationRequest(**{**given, **fields})).broker_epoch
+        return epoch
+
+    def beat(self, number: int, **fields: Any) -> BrokerHeartbeatResponse:
+        """A heartbeat of a broker that has read all there is."""
+        given = {"broker_epoch": self.image.brokers[NodeId(number)].epoch}
+        given |= {"current_metadata_offset": len(self.log) - 1}
+        response: BrokerHeartbeatResponse = self.run(BrokerHeartbeatRequest(number, **{**given, **fields}))
+        return response
+
+    def join(self, number: int, *, run: int = 1, **fields: Any) -> None:
+        """Register a broker and let it in."""
+        self.ask_in(number, run=run, **fields)
+        assert not self.beat(number).is_fenced
+
+    def crash(self, number: int) -> None:
+        """A broker falls silent, the others do not, and its session runs out."""
+        for _ in range(4):
+            self.now += 3_000
+            for other in self.image.brokers.values():
+                if other.id != number and not other.fenced:
+                    self.beat(other.id)
+            self.wake()
+
+    def wake(self) -> None:
+        """Let the controller do what is due by now."""
+        while self.controller.next_deadline() <= self.now:
+            assert self.run(TimePassed()) is None
+
+    def alter(
+        self, topic: str, isr: list[int], number: int = 0, *, by: int | None = None, **fields: Any
+    ) -> Any:
+        """A partition's leader says who is in sync; the answer on that partition."""
+        partition, found = self.partition(topic, number), self.image.topics[topic]
+        leader = partition.leader if by is None else by
+        given = {
+            "leader_epoch": partition.leader_epoch,
+            "partition_epoch": partition.partition_epoch,
+            "new_isr_with_epochs": [BrokerState(each) for each in isr],
+        }
+        part = AlterPartitionRequestPartition(number, **{**given, **fields})
+        epoch = self.image.brokers[NodeId(leader)].epoch
+        request = AlterPartitionRequest(leader, epoch, [AlterPartitionRequestTopic(found.id, [part])])
+        return self.run(request).topics[0].partitions[0]
+
+    # ── topics ───────────────────────────────────────────────────────────────────────
+
+    def place(self, name: str, *assignments: list[int], **configs: str) -> None:
+        """Create a topic whose replicas are placed by hand."""
+        given = [CreatableTopicConfig(key.replace("_", "."), value) for key, value in configs.items()]
+        placed = [CreatableReplicaAssignment(number, each) for number, each in enumerate(assignments)]
+        result = self.run(CreateTopicsRequest([CreatableTopic(name, -1, -1, placed, given)])).topics[0]
+        assert result.error_code == 0, result.error_message
+
     def create(self, name: str, partitions: int = 1, replicas: int = 1, **configs: str) -> Any:
         """The one result of creating one topic."""
         given = [CreatableTopicConfig(key.replace("_", "."), value) for key, value in configs.items()]
@@ -83,6 +163,15 @@ class Cluster:
 
     def partition(self, topic: str, number: int = 0) -> PartitionImage:
         return self.image.topics[topic].partitions[number]
+
+
+def joined(brokers: int = 3, **given: str) -> Cluster:
+    """A controller that has taken over, and brokers that have joined it and are heard of."""
+    cluster = Cluster(0, **given)
+    cluster.run(Loaded())
+    for number in range(1, brokers + 1):
+        cluster.join(number)
+    return cluster
 
 
 def directory(broker: int) -> bytes:

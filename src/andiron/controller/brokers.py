@@ -1,18 +1,22 @@
-"""Brokers come and are let in.
+"""Brokers come, are let in, and go.
 
-    RegisterBroker ──▶ registered under a new epoch, fenced or not ──▶ UnfenceBroker ──▶ live
+    registered, fenced ──▶ caught up: let in ──▶ live ──▶ stopping ──▶ fenced
+                                                  └──▶ not heard of for a session: fenced
 
 A broker that registers has been away, and unless it stopped cleanly it may have lost what it had not
-brought to the disk. So whatever it led gets a new leader epoch, even where it goes on leading it: offsets
-written anew are then told from the lost ones. A fenced broker leads nothing.
+brought to the disk. So it leaves the ISR of all its partitions, and where it goes on leading because nobody
+else can, the leader epoch rises: offsets written anew are then told from the lost ones. A fenced broker
+leads nothing.
+
+Read next: registrations.py and heartbeats.py, where brokers say what happens to them; elections.py.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from andiron.controller.elections import elections
 from andiron.controller.image import BrokerImage, Image
-from andiron.controller.partitions import elections
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
@@ -20,6 +24,7 @@ from andiron.controller.records import (
     MetadataRecord,
     RegisterBrokerRecord,
 )
+from andiron.controller.settings import ControllerSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NodeId
 from andiron.model.machine import Decision
@@ -47,50 +52,69 @@ class UnfenceBroker(NamedTuple):
     broker_epoch: int
 
 
-def register(request: RegisterBroker, image: Image) -> Decision[MetadataRecord]:
+def register(request: RegisterBroker, image: Image, settings: ControllerSettings) -> Decision[MetadataRecord]:
     """Take a broker in, under an epoch higher than any it had."""
     known = image.brokers.get(request.broker_id)
     if known is not None and known.incarnation == request.incarnation:
         return Decision(known.epoch)
-    epoch = image.next_offset
     record = RegisterBrokerRecord(
         broker_id=request.broker_id,
         incarnation_id=request.incarnation,
-        broker_epoch=epoch,
+        broker_epoch=image.next_offset,
         end_points=[BrokerEndpoint(name, host, port, PLAINTEXT) for name, host, port in request.endpoints],
         features=[BrokerFeature(name, least, most) for name, (least, most) in request.features.items()],
         rack=request.rack,
         fenced=request.fenced,
         log_dirs=list(request.log_dirs),
     )
-
-    def live(broker: int) -> bool:
-        return not request.fenced if broker == request.broker_id else image.is_live(broker)
-
-    restarted = None if request.clean else request.broker_id
-    return Decision(epoch, [record, *elections(image, live, restarted=restarted)])
+    return Decision(record.broker_epoch, taken_in(record, image, settings, clean=request.clean))
 
 
-def unfence(request: UnfenceBroker, image: Image) -> Decision[MetadataRecord]:
+def unfence(request: UnfenceBroker, image: Image, settings: ControllerSettings) -> Decision[MetadataRecord]:
     """Let a broker in: it leads again what nobody else could."""
-    broker = registered(image, request.broker_id)
-    if broker.epoch != request.broker_epoch:
-        raise ErrorCode.STALE_BROKER_EPOCH.error(
-            f"broker {broker.id} is at epoch {broker.epoch}, not {request.broker_epoch}"
-        )
-    if not broker.fenced:
-        return Decision(None)
-    record = BrokerRegistrationChangeRecord(request.broker_id, request.broker_epoch, fenced=-1)
-
-    def live(broker: int) -> bool:
-        return broker == request.broker_id or image.is_live(broker)
-
-    return Decision(None, [record, *elections(image, live)])
+    broker = registered_at(image, request.broker_id, request.broker_epoch)
+    return Decision(None, altered(broker._replace(fenced=False), image, settings))
 
 
-def registered(image: Image, broker_id: NodeId) -> BrokerImage:
+# ── what they come down to ───────────────────────────────────────────────────────────
+
+
+def taken_in(
+    record: RegisterBrokerRecord, image: Image, settings: ControllerSettings, *, clean: bool
+) -> list[MetadataRecord]:
+    """What follows from a registration; not `clean` if the broker may have lost what it had."""
+    return [record, *elections(image, settings, BrokerImage.of(record), lost=not clean)]
+
+
+def altered(broker: BrokerImage, image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
+    """What follows when a registered broker becomes this one; nothing if it is so already."""
+    before = image.brokers[broker.id]
+    if broker == before:
+        return []
+    fencing = (1 if broker.fenced else -1) if broker.fenced != before.fenced else 0
+    record = BrokerRegistrationChangeRecord(
+        broker.id,
+        broker.epoch,
+        fenced=fencing,
+        in_controlled_shutdown=int(broker.stopping and not before.stopping),
+        log_dirs=list(broker.log_dirs) if broker.log_dirs != before.log_dirs else [],
+    )
+    return [record, *elections(image, settings, broker)]
+
+
+def registered(image: Image, broker_id: int) -> BrokerImage:
     """A broker that is known."""
-    broker = image.brokers.get(broker_id)
+    broker = image.brokers.get(NodeId(broker_id))
     if broker is None:
         raise ErrorCode.BROKER_ID_NOT_REGISTERED.error(f"broker {broker_id} is not registered")
+    return broker
+
+
+def registered_at(image: Image, broker_id: int, epoch: int) -> BrokerImage:
+    """A broker that is known, in the life in which it asks."""
+    broker = registered(image, broker_id)
+    if broker.epoch != epoch:
+        raise ErrorCode.STALE_BROKER_EPOCH.error(
+            f"broker {broker_id} is at epoch {broker.epoch}, not {epoch}"
+        )
     return broker

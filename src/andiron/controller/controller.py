@@ -8,7 +8,11 @@
 seed and the position in the log, so the same request at the same position has the same answer. Two requests
 must not be decided at one position: append and replay the first before deciding the second.
 
-Read next: topics.py, and broker/shards.py, which runs this machine.
+The one thing that is soft is who was heard of when (sessions.py). It is true whether the records of a decision
+are written or not, so every decision is firm. A controller that takes over is told so by `Loaded` and by the
+clock from then on: brokers that are silent are fenced, leaders given back to where they belong.
+
+Read next: topics.py, brokers.py, and broker/shards.py, which runs this machine.
 """
 
 from __future__ import annotations
@@ -16,21 +20,54 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from andiron.controller import brokers, configs, features, partitions, producer_ids, topics
+from andiron.controller import (
+    brokers,
+    configs,
+    directories,
+    elections,
+    features,
+    in_sync,
+    leadership,
+    partitions,
+    producer_ids,
+    reassignments,
+    registrations,
+    topics,
+)
 from andiron.controller.brokers import RegisterBroker, UnfenceBroker
+from andiron.controller.heartbeats import BrokerGone, Heartbeats
 from andiron.controller.image import Image
 from andiron.controller.producer_ids import AllocateProducerIds
-from andiron.controller.records import MetadataRecord
+from andiron.controller.records import (
+    BrokerRegistrationChangeRecord,
+    MetadataRecord,
+    RegisterBrokerRecord,
+    UnregisterBrokerRecord,
+)
+from andiron.controller.sessions import Sessions
 from andiron.controller.settings import ControllerSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Millis, Offset
-from andiron.model.machine import Decision
+from andiron.model.ids import NEVER, Millis, NodeId, Offset
+from andiron.model.machine import Decision, Loaded, TimePassed
+from andiron.model.settings import SECOND
+from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from andiron.wire.messages.alter_configs import AlterConfigsRequest
+from andiron.wire.messages.alter_partition import AlterPartitionRequest
+from andiron.wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest
+from andiron.wire.messages.assign_replicas_to_dirs import AssignReplicasToDirsRequest
+from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
+from andiron.wire.messages.broker_registration import BrokerRegistrationRequest
 from andiron.wire.messages.create_partitions import CreatePartitionsRequest
 from andiron.wire.messages.create_topics import CreateTopicsRequest
 from andiron.wire.messages.delete_topics import DeleteTopicsRequest
+from andiron.wire.messages.elect_leaders import ElectLeadersRequest
 from andiron.wire.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+from andiron.wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest
+from andiron.wire.messages.update_features import UpdateFeaturesRequest
+
+Decided = Decision[MetadataRecord]
 
 
 class BeginCluster(NamedTuple):
@@ -41,32 +78,89 @@ class Controller:
     """The deciding machine whose state is the metadata log."""
 
     def __init__(self, settings: ControllerSettings, seed: int) -> None:
-        self.image = Image(noting=False)
+        self.image = image = Image(noting=False)
         self._settings, self._seed = settings, seed
-        self._deciders: dict[type, Callable[[Any], Decision[MetadataRecord]]] = {
-            CreateTopicsRequest: lambda r: topics.create_topics(r, self.image, settings, self._chance()),
-            DeleteTopicsRequest: lambda r: topics.delete_topics(r, self.image, settings),
-            CreatePartitionsRequest: lambda r: partitions.create_partitions(r, self.image, self._chance()),
-            AlterConfigsRequest: lambda r: configs.alter_configs(r, self.image, settings),
-            IncrementalAlterConfigsRequest: lambda r: configs.incremental_alter_configs(
-                r, self.image, settings
+        self._sessions = sessions = Sessions(settings.broker_session_timeout_ms)
+        self._heartbeats = Heartbeats(image, settings, sessions)
+        self._upkeep_at = NEVER
+        # By request; each is given the request and the time.
+        self._deciders: dict[type, Callable[[Any, Millis], Decided]] = {
+            CreateTopicsRequest: lambda r, _: topics.create_topics(r, image, settings, self._chance()),
+            DeleteTopicsRequest: lambda r, _: topics.delete_topics(r, image, settings),
+            CreatePartitionsRequest: lambda r, _: partitions.create_partitions(r, image, self._chance()),
+            AlterConfigsRequest: lambda r, _: self._configured(configs.alter_configs(r, image, settings)),
+            IncrementalAlterConfigsRequest: lambda r, _: self._configured(
+                configs.incremental_alter_configs(r, image, settings)
             ),
-            AllocateProducerIds: lambda r: producer_ids.allocate(r, self.image),
-            RegisterBroker: lambda r: brokers.register(r, self.image),
-            UnfenceBroker: lambda r: brokers.unfence(r, self.image),
-            BeginCluster: lambda r: Decision(None, features.first_records(self.image)),
+            AlterPartitionRequest: lambda r, _: in_sync.alter_partition(r, image, settings),
+            ElectLeadersRequest: lambda r, _: leadership.elect_leaders(r, image, settings),
+            AlterPartitionReassignmentsRequest: lambda r, _: reassignments.alter_reassignments(
+                r, image, settings
+            ),
+            ListPartitionReassignmentsRequest: lambda r, _: reassignments.list_reassignments(r, image),
+            AssignReplicasToDirsRequest: lambda r, _: directories.assign_replicas(r, image, settings),
+            UpdateFeaturesRequest: lambda r, _: features.update_features(r, image),
+            AllocateProducerIdsRequest: lambda r, _: producer_ids.allocate_producer_ids(r, image),
+            AllocateProducerIds: lambda r, _: producer_ids.allocate(r, image),
+            BrokerRegistrationRequest: lambda r, now: registrations.register_broker(
+                r, image, settings, sessions, now
+            ),
+            UnregisterBrokerRequest: lambda r, _: registrations.unregister_broker(r, image, settings),
+            BrokerHeartbeatRequest: self._heartbeats.decide,
+            BrokerGone: self._heartbeats.gone,
+            RegisterBroker: lambda r, _: brokers.register(r, image, settings),
+            UnfenceBroker: lambda r, _: brokers.unfence(r, image, settings),
+            BeginCluster: lambda r, _: Decision(None, features.first_records(image)),
+            Loaded: lambda r, now: self._loaded(now),
+            TimePassed: lambda r, now: self._time_passed(now),
         }
 
-    def decide(self, request: Any, now: Millis) -> Decision[MetadataRecord]:
+    def decide(self, request: Any, now: Millis) -> Decided:
         """What should follow from a request."""
         decider = self._deciders.get(type(request))
         if decider is None:
             raise ErrorCode.INVALID_REQUEST.error(f"{type(request).__name__} is not for the controller")
-        return decider(request)
+        return decider(request, now)
 
     def replay(self, record: MetadataRecord, offset: Offset) -> None:
         """Take in a record that stands in the metadata log at `offset`."""
         self.image.replay(record, offset)
+        if isinstance(record, RegisterBrokerRecord):
+            self._sessions.registered(NodeId(record.broker_id), offset)
+        elif isinstance(record, BrokerRegistrationChangeRecord | UnregisterBrokerRecord):
+            broker = self.image.brokers.get(NodeId(record.broker_id))
+            if broker is None or broker.fenced:
+                self._sessions.forget(NodeId(record.broker_id))
+
+    def next_deadline(self) -> Millis:
+        """When to come with TimePassed: a session runs out, or leaders are to be looked at."""
+        return min(self._sessions.next_deadline(), self._upkeep_at)
+
+    # ── what time brings ─────────────────────────────────────────────────────────────
+
+    def _loaded(self, now: Millis) -> Decided:
+        """This controller has taken over: every broker has a full session to find it."""
+        self._sessions.begin(self.image, now)
+        self._upkeep_at = self._next_upkeep(now)
+        return Decision(None)
+
+    def _time_passed(self, now: Millis) -> Decided:
+        """Fence one broker that is silent, or else look at leaders if that is due."""
+        records = self._heartbeats.silent(now)
+        if not records and now >= self._upkeep_at:
+            self._upkeep_at = self._next_upkeep(now)
+            records = leadership.upkeep(self.image, self._settings)
+        return Decision(None, records)
+
+    def _next_upkeep(self, now: Millis) -> Millis:
+        return Millis(now + self._settings.leader_imbalance_check_interval_seconds * SECOND)
+
+    # ── inside ───────────────────────────────────────────────────────────────────────
+
+    def _configured(self, decision: Decided) -> Decided:
+        """Settings may bear on who is eligible to lead."""
+        records = [*decision.records, *elections.without_eligible(self.image, decision.records)]
+        return Decision(decision.response, records)
 
     def _chance(self) -> Chance:
         return Chance((self._seed << 64) | self.image.next_offset)

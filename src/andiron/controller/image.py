@@ -16,7 +16,7 @@ was. Read next: controller.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -42,6 +42,9 @@ TOPIC, BROKER, GROUP = 2, 4, 32  # the resource types that have settings
 NO_LEADER = NodeId(-1)
 SAME_LEADER = -2  # in a PartitionChangeRecord
 
+# Directories that are none: the broker is to choose one; it is moving the replica; what it had is lost.
+UNASSIGNED, LOST, MIGRATING = bytes(16), bytes(15) + b"\x01", bytes(15) + b"\x02"
+
 ConfigKey = tuple[int, str]  # resource type, resource name
 _NOTHING: Mapping[str, str] = {}
 
@@ -55,6 +58,21 @@ class PartitionImage(NamedTuple):
     leader_epoch: LeaderEpoch
     partition_epoch: int
     directories: tuple[bytes, ...] = ()  # of each replica, in the order of `replicas`
+    adding: tuple[NodeId, ...] = ()  # replicas that a reassignment brings
+    removing: tuple[NodeId, ...] = ()  # and those that it takes away
+    elr: tuple[NodeId, ...] = ()  # eligible leader replicas: not in sync, and yet with all that is committed
+    last_known_elr: tuple[NodeId, ...] = ()  # who led last, while nobody is in sync
+    recovering: bool = False  # its leader was elected uncleanly and has not said since that it has recovered
+
+    @property
+    def reassigning(self) -> bool:
+        """Whether its replicas are being moved."""
+        return bool(self.adding or self.removing)
+
+    def directory_of(self, replica: int) -> bytes:
+        """Where a replica lies at its broker."""
+        at = self.replicas.index(NodeId(replica)) if replica in self.replicas else len(self.directories)
+        return self.directories[at] if at < len(self.directories) else UNASSIGNED
 
 
 @dataclass(slots=True)
@@ -75,13 +93,35 @@ class BrokerImage(NamedTuple):
     endpoints: Mapping[str, tuple[str, int]]  # listener name → host, port
     rack: str | None
     fenced: bool
-    stopping: bool = False
-    log_dirs: tuple[bytes, ...] = ()
+    stopping: bool = False  # in controlled shutdown
+    log_dirs: tuple[bytes, ...] = ()  # those that work
+    features: Mapping[str, tuple[int, int]] = {}  # the levels it can be set to
+    protocols: tuple[int, ...] = ()  # the security protocol of each endpoint, in their order
+
+    @classmethod
+    def of(cls, record: RegisterBrokerRecord) -> BrokerImage:
+        """The broker that a record registers."""
+        return cls(
+            NodeId(record.broker_id),
+            record.broker_epoch,
+            record.incarnation_id,
+            {each.name: (each.host, each.port) for each in record.end_points},
+            record.rack,
+            record.fenced,
+            record.in_controlled_shutdown,
+            tuple(record.log_dirs),
+            {each.name: (each.min_supported_version, each.max_supported_version) for each in record.features},
+            tuple(each.security_protocol for each in record.end_points),
+        )
 
     @property
     def live(self) -> bool:
         """Whether it may lead partitions and be in sync."""
         return not (self.fenced or self.stopping)
+
+    def holds(self, directory: bytes) -> bool:
+        """Whether what lies in a directory of it is there, as far as one knows."""
+        return not self.log_dirs or directory in self.log_dirs or directory in (UNASSIGNED, MIGRATING)
 
     def endpoint(self, listener: str) -> tuple[str, int]:
         """Where a client of `listener` finds this broker; its first address if it has none of that name."""
@@ -130,6 +170,19 @@ class Image:
             RegisterControllerRecord: _pass_by,
         }
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another image says the same of the cluster, at the same point of its log."""
+        if not isinstance(other, Image):
+            return NotImplemented
+        return self._state() == other._state()
+
+    def __hash__(self) -> int:
+        raise TypeError("an image changes, and is the key to nothing")
+
+    def _state(self) -> tuple[object, ...]:
+        decided = (self.topics, self.topics_by_id, self.brokers, self.configs, self.features)
+        return *decided, self.next_producer_id, self.next_offset
+
     # ── asking ───────────────────────────────────────────────────────────────────────
 
     def configs_of(self, kind: int, name: str) -> Mapping[str, str]:
@@ -145,9 +198,18 @@ class Image:
         return found is not None and index in found.partitions
 
     def offline_replicas(self, partition: PartitionImage) -> list[int]:
-        """The replicas of a partition that stand on no live broker."""
-        brokers = self.brokers
-        return [r for r in partition.replicas if r not in brokers or brokers[r].fenced]
+        """The replicas of a partition that stand on no live broker, or in a directory that has failed."""
+        return [replica for replica in partition.replicas if self._is_offline(partition, replica)]
+
+    def _is_offline(self, partition: PartitionImage, replica: NodeId) -> bool:
+        broker = self.brokers.get(replica)
+        return broker is None or broker.fenced or not broker.holds(partition.directory_of(replica))
+
+    def partitions(self) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
+        """All there are: topic, number, partition."""
+        for topic in self.topics.values():
+            for number, partition in topic.partitions.items():
+                yield topic, number, partition
 
     def take_delta(self) -> Delta:
         """What has changed since this was last asked."""
@@ -174,12 +236,17 @@ class Image:
 
     def _partition(self, record: PartitionRecord) -> None:
         partition = PartitionImage(
-            tuple(map(NodeId, record.replicas)),
-            tuple(map(NodeId, record.isr)),
+            _nodes(record.replicas),
+            _nodes(record.isr),
             NodeId(record.leader),
             LeaderEpoch(record.leader_epoch),
             record.partition_epoch,
             tuple(record.directories),
+            _nodes(record.adding_replicas),
+            _nodes(record.removing_replicas),
+            _nodes(record.eligible_leader_replicas or ()),
+            _nodes(record.last_known_elr or ()),
+            record.leader_recovery_state > 0,
         )
         self._put(record.topic_id, record.partition_id, partition)
 
@@ -188,13 +255,19 @@ class Image:
         leader, leader_epoch = old.leader, old.leader_epoch
         if record.leader != SAME_LEADER:
             leader, leader_epoch = NodeId(record.leader), LeaderEpoch(leader_epoch + 1)
+        recovery = record.leader_recovery_state
         partition = PartitionImage(
-            old.replicas if record.replicas is None else tuple(map(NodeId, record.replicas)),
-            old.isr if record.isr is None else tuple(map(NodeId, record.isr)),
+            _nodes(record.replicas, old.replicas),
+            _nodes(record.isr, old.isr),
             leader,
             leader_epoch,
             old.partition_epoch + 1,
             old.directories if record.directories is None else tuple(record.directories),
+            _nodes(record.adding_replicas, old.adding),
+            _nodes(record.removing_replicas, old.removing),
+            _nodes(record.eligible_leader_replicas, old.elr),
+            _nodes(record.last_known_elr, old.last_known_elr),
+            old.recovering if recovery < 0 else recovery > 0,
         )
         self._put(record.topic_id, record.partition_id, partition)
 
@@ -227,16 +300,7 @@ class Image:
             self._delta.configs[key] = None
 
     def _register_broker(self, record: RegisterBrokerRecord) -> None:
-        broker = BrokerImage(
-            NodeId(record.broker_id),
-            record.broker_epoch,
-            record.incarnation_id,
-            {each.name: (each.host, each.port) for each in record.end_points},
-            record.rack,
-            record.fenced,
-            record.in_controlled_shutdown,
-            tuple(record.log_dirs),
-        )
+        broker = BrokerImage.of(record)
         self._put_broker(broker.id, broker)
 
     def _unregister_broker(self, record: UnregisterBrokerRecord) -> None:
@@ -267,6 +331,10 @@ class Image:
 
     def _producer_ids(self, record: ProducerIdsRecord) -> None:
         self.next_producer_id = record.next_producer_id
+
+
+def _nodes(ids: Iterable[int] | None, before: tuple[NodeId, ...] = ()) -> tuple[NodeId, ...]:
+    return before if ids is None else tuple(map(NodeId, ids))
 
 
 def _pass_by(_: MetadataRecord) -> None:

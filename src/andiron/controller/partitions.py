@@ -1,20 +1,22 @@
-"""Partitions: the first state of new ones, more of them for a topic, and who leads.
+"""Partitions: the first state of new ones, and more of them for a topic.
 
-The first live replica in sync leads. A partition none of whose in-sync replicas is live has no leader until
-one of them is back: whatever is committed is on them, and on nobody else for sure.
+The replicas of a new partition that are live are in sync, since nothing has been written yet; the first of
+them leads. Those that are not join the others when they have caught up.
+
+Read next: transition.py, on how a partition changes from then on.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 
-from andiron.controller.image import NO_LEADER, Image, PartitionImage, TopicImage
+from andiron.controller.image import UNASSIGNED, Image
 from andiron.controller.placement import place
-from andiron.controller.records import MetadataRecord, PartitionChangeRecord, PartitionRecord
+from andiron.controller.records import MetadataRecord, PartitionRecord
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import NO_TOPIC_ID, NodeId
+from andiron.model.ids import NodeId
 from andiron.model.machine import Decision
 from andiron.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -25,17 +27,12 @@ from andiron.wire.messages.create_partitions import (
 
 PARTITIONS_MAX = 10_000  # that one request may create: they go into one batch of the log
 
-_UNASSIGNED = NO_TOPIC_ID  # 16 zero bytes: the broker is to choose a directory
-
 
 def new_partitions(
     image: Image, topic_id: bytes, assignments: Iterable[list[int]], first: int = 0
 ) -> list[MetadataRecord]:
     """The records of new partitions, numbered from `first`; each assignment has a live broker."""
-    directories = {
-        broker.id: broker.log_dirs[0] if len(broker.log_dirs) == 1 else _UNASSIGNED
-        for broker in image.brokers.values()
-    }
+    directories = {id: first_directory(image, id) for id in image.brokers}
     live = {broker.id for broker in image.brokers.values() if broker.live}
     records: list[MetadataRecord] = []
     for number, replicas in enumerate(assignments, first):
@@ -55,8 +52,24 @@ def new_partitions(
     return records
 
 
+def first_directory(image: Image, replica: int) -> bytes:
+    """Where a new replica will lie: in the only directory of its broker, or where that chooses."""
+    broker = image.brokers.get(NodeId(replica))
+    return broker.log_dirs[0] if broker is not None and len(broker.log_dirs) == 1 else UNASSIGNED
+
+
 def check_assignment(replicas: list[int], image: Image, replication_factor: int | None) -> None:
     """Complain about replicas chosen by hand: where they cannot stand, or not as many as of the others."""
+    check_brokers(replicas, image)
+    code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    if replication_factor is not None and len(replicas) != replication_factor:
+        raise code.error(f"an assignment has {len(replicas)} replicas where others have {replication_factor}")
+    if not any(image.is_live(replica) for replica in replicas):
+        raise code.error("all brokers of an assignment are fenced")
+
+
+def check_brokers(replicas: list[int], image: Image) -> None:
+    """Complain about replicas that are none, are there twice, or whose broker is not known."""
     code = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     if not replicas:
         raise code.error("an assignment has no replicas")
@@ -65,10 +78,6 @@ def check_assignment(replicas: list[int], image: Image, replication_factor: int 
             raise code.error(f"an assignment has broker {replica} more than once")
         if NodeId(replica) not in image.brokers:
             raise code.error(f"an assignment has broker {replica}, and no such broker is registered")
-    if replication_factor is not None and len(replicas) != replication_factor:
-        raise code.error(f"an assignment has {len(replicas)} replicas where others have {replication_factor}")
-    if not any(image.is_live(replica) for replica in replicas):
-        raise code.error("all brokers of an assignment are fenced")
 
 
 def create_partitions(
@@ -122,37 +131,3 @@ def _check_count(wanted: int, given: int) -> None:
     if wanted != given:
         complaint = f"{wanted} partitions were to be added, and {given} assignments given"
         raise ErrorCode.INVALID_REPLICA_ASSIGNMENT.error(complaint)
-
-
-# ── who leads ────────────────────────────────────────────────────────────────────────
-
-
-def elections(
-    image: Image, live: Callable[[int], bool], restarted: NodeId | None = None
-) -> list[MetadataRecord]:
-    """A change for every partition whose leader is not as it should be, given who is live.
-
-    What the `restarted` broker led counts as such in any case, so that its leader epoch rises.
-    """
-    records: list[MetadataRecord] = []
-    for topic, number, partition in _all_partitions(image):
-        before = partition.leader
-        if before not in (restarted, NO_LEADER) and live(before):
-            continue
-        leader = _leader(partition, live)
-        if leader != NO_LEADER or before != NO_LEADER:
-            records.append(PartitionChangeRecord(number, topic.id, leader=leader))
-    return records
-
-
-def _all_partitions(image: Image) -> Iterator[tuple[TopicImage, int, PartitionImage]]:
-    for topic in image.topics.values():
-        for number, partition in topic.partitions.items():
-            yield topic, number, partition
-
-
-def _leader(partition: PartitionImage, live: Callable[[int], bool]) -> NodeId:
-    for replica in partition.replicas:
-        if replica in partition.isr and live(replica):
-            return replica
-    return NO_LEADER

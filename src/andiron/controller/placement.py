@@ -29,7 +29,7 @@ def place(partitions: int, replicas: int, brokers: Iterable[BrokerImage], chance
     reserve = [broker for broker in known if not broker.live]
     if replicas > len(known):
         raise ErrorCode.INVALID_REPLICATION_FACTOR.error(
-            f"a replication factor of {replicas} needs as many brokers, and {len(known)} are registered"
+            f"a partition was to have {replicas} replicas, and only {len(known)} brokers are registered"
         )
     if not ring:
         raise ErrorCode.INVALID_REPLICATION_FACTOR.error("all brokers are fenced")

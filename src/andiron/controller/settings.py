@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from andiron.controller.image import BROKER, Image
+from andiron.controller.image import BROKER, TOPIC, Image
 from andiron.model.ids import NodeId
 from andiron.model.layers import Layers
 from andiron.model.settings import Row, SettingError, parse_values
@@ -37,11 +37,21 @@ class ControllerSettings:
     group_rows: Mapping[str, Row]
     broker_rows: Mapping[str, Row]
     static: Mapping[str, str]  # as given in server.properties
+    cluster_id: str = ""  # "": brokers of any cluster are taken in
+    broker_session_timeout_ms: int = 9_000
+    auto_leader_rebalance_enable: bool = True
+    leader_imbalance_check_interval_seconds: int = 300
+    leader_imbalance_per_broker_percentage: int = 10
 
     def layers(self, image: Image) -> Layers:
         """Where topics get their defaults from."""
         everywhere, here = image.configs_of(BROKER, ""), image.configs_of(BROKER, str(self.node_id))
         return Layers(self.broker_rows, self.static, everywhere, here)
+
+    def of_topic(self, setting: str, topic: str, image: Image) -> Any:
+        """What a setting of a topic is: its own value, else what brokers give to topics without one."""
+        row, own = self.topic_rows[setting], image.configs_of(TOPIC, topic)
+        return row.parse(own[setting]) if setting in own else self.layers(image).topic_value(row)
 
     def check_topic(self, overrides: Mapping[str, str], image: Image) -> None:
         """Complain (SettingError) unless a topic may have these settings of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.controller.brokers import UnfenceBroker, registered
+from andiron.controller.brokers import UnfenceBroker, altered, registered, registered_at
 from andiron.controller.image import NO_LEADER
 from andiron.model.errors import Refused
 from andiron.model.ids import NodeId
@@ -61,7 +61,7 @@ def test_a_fenced_broker_leads_again_when_it_is_let_in():
     cluster.create("t")
     epoch = cluster.register(1, run=2, fenced=True)
     assert cluster.partition("t").leader == NO_LEADER
-    assert cluster.partition("t").isr == (1,)
+    assert (cluster.partition("t").isr, cluster.partition("t").last_known_elr) == ((), (1,))
 
     assert cluster.run(UnfenceBroker(NodeId(1), epoch)) is None
 
@@ -94,3 +94,30 @@ def test_an_earlier_incarnation_is_not_let_in():
 def test_an_unknown_broker_is_refused():
     with pytest.raises(Refused, match="BROKER_ID_NOT_REGISTERED"):
         registered(Cluster().image, NodeId(9))
+
+
+def test_a_broker_in_another_life_is_refused():
+    cluster = Cluster()
+    epoch = cluster.image.brokers[1].epoch
+
+    assert registered_at(cluster.image, 1, epoch).id == 1
+    with pytest.raises(Refused, match="STALE_BROKER_EPOCH"):
+        registered_at(cluster.image, 1, epoch - 1)
+
+
+def test_a_broker_that_changes_is_told_in_what():
+    cluster = Cluster()
+    before = cluster.image.brokers[1]
+    changed = before._replace(fenced=True, stopping=True, log_dirs=(b"e" * 16,))
+
+    record, *_ = altered(changed, cluster.image, cluster.settings)
+
+    assert (record.fenced, record.in_controlled_shutdown, record.log_dirs) == (1, 1, [b"e" * 16])
+    cluster.append([record])
+    assert cluster.image.brokers[1] == changed
+
+
+def test_a_broker_that_does_not_change_has_no_record():
+    cluster = Cluster()
+
+    assert altered(cluster.image.brokers[1], cluster.image, cluster.settings) == []

@@ -1,24 +1,104 @@
-"""A new cluster begins with its features; one that has begun does not begin again."""
+"""A new cluster begins with its features, and changes them where everybody can follow."""
 
 from __future__ import annotations
 
+import pytest
+
 from andiron.controller.controller import BeginCluster
 from andiron.controller.features import METADATA_LEVEL, SUPPORTED
-from controller.cluster import Cluster
+from andiron.controller.image import NO_LEADER
+from andiron.model.errors import ErrorCode
+from andiron.wire.messages.broker_registration import Feature
+from andiron.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from controller.cluster import Cluster, joined
 
 
 def test_a_cluster_begins_with_the_newest_level_once():
     cluster = Cluster(brokers=0)
     newest = {"metadata.version": METADATA_LEVEL, "group.version": 1, "transaction.version": 2}
-    assert cluster.image.features == newest
-    assert len(cluster.log) == 3
+    assert cluster.image.features == {**newest, "eligible.leader.replicas.version": 1}
+    assert len(cluster.log) == 4
 
     cluster.run(BeginCluster())
 
-    assert len(cluster.log) == 3
+    assert len(cluster.log) == 4
 
 
 def test_what_a_cluster_begins_with_is_supported():
     for name, level in Cluster().image.features.items():
         least, most = SUPPORTED[name]
         assert least <= level <= most
+
+
+# ── changing them ────────────────────────────────────────────────────────────────────
+
+ELR, GROUPS = "eligible.leader.replicas.version", "group.version"
+UPGRADE, DOWNGRADE = 1, 2
+
+
+def update(cluster: Cluster, *updates: tuple[str, int, int], **fields) -> ErrorCode:
+    asked = [FeatureUpdateKey(name, level, upgrade_type=kind) for name, level, kind in updates]
+    response = cluster.run(UpdateFeaturesRequest(feature_updates=asked, **fields))
+    assert all(result.error_code == response.error_code for result in response.results)
+    return ErrorCode.of(response.error_code)
+
+
+def test_a_level_is_lowered_and_raised_again():
+    cluster = joined(1)
+
+    assert update(cluster, (GROUPS, 0, DOWNGRADE)) is ErrorCode.NONE
+    assert GROUPS not in cluster.image.features
+    assert update(cluster, (GROUPS, 1, UPGRADE)) is ErrorCode.NONE
+    assert cluster.image.features[GROUPS] == 1
+
+
+def test_a_trial_changes_nothing():
+    cluster = joined(1)
+
+    assert update(cluster, (GROUPS, 0, DOWNGRADE), validate_only=True) is ErrorCode.NONE
+    assert cluster.image.features[GROUPS] == 1
+
+
+@pytest.mark.parametrize(
+    ("updates", "code"),
+    [
+        ([(GROUPS, 0, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([(GROUPS, 2, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([(GROUPS, -1, DOWNGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([("metadata.version", 0, DOWNGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([("nonesuch", 1, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([(GROUPS, 1, 7)], ErrorCode.INVALID_REQUEST),
+        ([(GROUPS, 0, DOWNGRADE)] * 2, ErrorCode.INVALID_REQUEST),
+        ([(ELR, 0, DOWNGRADE), (GROUPS, 2, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_changes(updates, code):
+    cluster = joined(1)
+    before = len(cluster.log)
+
+    assert update(cluster, *updates) is code
+    assert len(cluster.log) == before
+
+
+def test_a_level_that_a_broker_does_not_support_is_refused():
+    cluster = joined(0)
+    update(cluster, (GROUPS, 0, DOWNGRADE))
+    old = [Feature(name, *(SUPPORTED[name] if name != GROUPS else (0, 0))) for name in SUPPORTED]
+    cluster.join(1, features=old)
+
+    assert update(cluster, (GROUPS, 1, UPGRADE)) is ErrorCode.INVALID_UPDATE_VERSION
+    assert update(cluster, (GROUPS, 1, DOWNGRADE)) is ErrorCode.INVALID_UPDATE_VERSION
+
+
+def test_without_eligible_replicas_those_who_were_count_as_in_sync():
+    cluster = joined(1)
+    cluster.create("t")
+    cluster.crash(1)
+    assert (cluster.partition("t").isr, cluster.partition("t").elr) == ((), (1,))
+
+    assert update(cluster, (ELR, 0, DOWNGRADE)) is ErrorCode.NONE
+
+    partition = cluster.partition("t")
+    assert (partition.isr, partition.elr, partition.leader) == ((1,), (), NO_LEADER)
+    cluster.beat(1)
+    assert cluster.partition("t").leader == 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.controller.image import BROKER, TOPIC, Delta, Image
+from andiron.controller.image import BROKER, LOST, MIGRATING, TOPIC, UNASSIGNED, Delta, Image
 from andiron.controller.records import (
     BrokerEndpoint,
+    BrokerFeature,
     BrokerRegistrationChangeRecord,
     ConfigRecord,
     FeatureLevelRecord,
@@ -69,6 +70,79 @@ def test_a_change_without_a_leader_does_not():
     partition = image.topics["t"].partitions[0]
     assert (partition.leader, partition.leader_epoch, partition.partition_epoch) == (1, 0, 1)
     assert (partition.isr, partition.replicas, partition.directories) == ((1,), (1,), (b"z" * 16,))
+
+
+def test_a_partition_has_all_that_its_record_says():
+    record = PartitionRecord(
+        0, ID, [1, 2, 3], [1], [2], [3], leader=1, leader_recovery_state=1, leader_epoch=4, partition_epoch=6,
+        directories=[b"a" * 16] * 3, eligible_leader_replicas=[2], last_known_elr=[3],
+    )  # fmt: skip
+    partition = replayed(TopicRecord("t", ID), record).topics["t"].partitions[0]
+
+    assert (partition.removing, partition.adding, partition.reassigning) == ((2,), (3,), True)
+    assert (partition.elr, partition.last_known_elr, partition.recovering) == ((2,), (3,), True)
+
+
+def test_a_change_leaves_alone_what_it_does_not_name():
+    record = PartitionRecord(
+        0, ID, [1, 2, 3], [1], [2], [3], leader=1, leader_recovery_state=1, leader_epoch=4, partition_epoch=6,
+        directories=[b"a" * 16] * 3, eligible_leader_replicas=[2], last_known_elr=[3],
+    )  # fmt: skip
+    image = replayed(TopicRecord("t", ID), record)
+    before = image.topics["t"].partitions[0]
+
+    image.replay(PartitionChangeRecord(0, ID), Offset(2))
+    assert image.topics["t"].partitions[0] == before._replace(partition_epoch=7)
+
+    image.replay(
+        PartitionChangeRecord(
+            0, ID, removing_replicas=[], adding_replicas=[], leader_recovery_state=0,
+            eligible_leader_replicas=[], last_known_elr=[],
+        ),
+        Offset(3),
+    )  # fmt: skip
+    assert image.topics["t"].partitions[0][6:] == ((), (), (), (), False)
+
+
+def test_a_replica_lies_in_its_directory_or_where_its_broker_chooses():
+    partition = replayed(*topic()).topics["t"].partitions[0]._replace(directories=(b"a" * 16,))
+
+    assert [partition.directory_of(replica) for replica in (1, 2, 9)] == [b"a" * 16, UNASSIGNED, UNASSIGNED]
+
+
+def test_a_broker_holds_what_lies_in_directories_that_work_or_is_not_known():
+    here = replayed(broker(1)).brokers[1]
+
+    assert [here.holds(each) for each in (b"d" * 16, UNASSIGNED, MIGRATING)] == [True] * 3
+    assert [here.holds(each) for each in (b"e" * 16, LOST)] == [False] * 2
+    assert here._replace(log_dirs=()).holds(b"e" * 16)
+
+
+def test_a_broker_has_what_it_registered_with():
+    record = broker(1, features=[BrokerFeature("f", 1, 3)])
+
+    found = replayed(record).brokers[1]
+
+    assert (found.features, found.protocols) == ({"f": (1, 3)}, (0, 0))
+
+
+def test_replicas_in_a_directory_that_has_failed_are_offline():
+    image = replayed(broker(1, log_dirs=[b"a" * 16]), broker(2), *topic())
+
+    assert image.offline_replicas(image.topics["t"].partitions[0]) == [2]
+
+
+def test_images_are_equal_if_they_say_the_same_at_the_same_point():
+    assert replayed(*topic()) == replayed(*topic())
+    assert replayed(*topic()) != replayed(*topic(), NoOpRecord())
+    with pytest.raises(TypeError, match="key to nothing"):
+        hash(replayed())
+
+
+def test_all_partitions_are_walked_topic_by_topic():
+    image = replayed(*topic(), *topic("u", OTHER))
+
+    assert [(found.name, number) for found, number, _ in image.partitions()] == [("t", 0), ("u", 0)]
 
 
 def test_a_partition_once_taken_out_stays_what_it_was():

@@ -1,19 +1,18 @@
-"""Topics grow, and partitions get the leader that holds what is committed."""
+"""Topics grow, and new partitions have their first state."""
 
 from __future__ import annotations
 
 import pytest
 
-from andiron.controller.image import NO_LEADER
-from andiron.controller.partitions import elections
-from andiron.controller.records import PartitionChangeRecord
-from andiron.model.errors import ErrorCode
+from andiron.controller.image import UNASSIGNED
+from andiron.controller.partitions import check_brokers, first_directory
+from andiron.model.errors import ErrorCode, Refused
 from andiron.wire.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from controller.cluster import Cluster
+from controller.cluster import Cluster, directory
 
 
 def growth(name: str, count: int, assignments: list[list[int]] | None = None) -> CreatePartitionsTopic:
@@ -91,48 +90,25 @@ def test_a_topic_that_is_there_twice_does_not_grow():
     ]
 
 
-# ── who leads ────────────────────────────────────────────────────────────────────────
+def test_replicas_on_live_brokers_are_in_sync_from_the_start():
+    cluster = Cluster(3, fenced=(2,))
+    cluster.place("t", [2, 3, 1])
+
+    partition = cluster.partition("t")
+
+    assert (partition.isr, partition.leader) == ((3, 1), 3)
 
 
-def led_by(*live: int):
-    return lambda broker: broker in live
+def test_a_new_replica_lies_in_the_only_directory_of_its_broker():
+    cluster = Cluster(1)
+
+    assert first_directory(cluster.image, 1) == directory(1)
+    assert first_directory(cluster.image, 9) == UNASSIGNED
 
 
-def two_replicas() -> Cluster:
-    """Partition 0 of t on brokers 1 and 2, led by 1."""
-    cluster = Cluster(2)
-    cluster.create("t", replicas=2)
-    if cluster.partition("t").leader != 1:
-        cluster.append([PartitionChangeRecord(0, cluster.image.topics["t"].id, replicas=[1, 2], leader=1)])
-    return cluster
-
-
-def test_the_next_live_replica_in_sync_takes_over():
-    cluster = two_replicas()
-
-    assert [record.leader for record in elections(cluster.image, led_by(2))] == [2]
-
-
-def test_nobody_leads_when_no_replica_in_sync_is_live():
-    cluster = two_replicas()
-    cluster.append([PartitionChangeRecord(0, cluster.image.topics["t"].id, isr=[1])])
-
-    cluster.append(elections(cluster.image, led_by(2)))
-
-    assert cluster.partition("t").leader == NO_LEADER
-    assert elections(cluster.image, led_by(2)) == []
-    assert [record.leader for record in elections(cluster.image, led_by(1, 2))] == [1]
-
-
-def test_a_leader_that_is_live_stays():
-    assert elections(two_replicas().image, led_by(1)) == []
-
-
-def test_a_leader_that_was_restarted_begins_a_new_epoch():
-    cluster = two_replicas()
-    epoch = cluster.partition("t").leader_epoch
-
-    cluster.append(elections(cluster.image, led_by(1, 2), restarted=1))
-
-    assert cluster.partition("t").leader == 1
-    assert cluster.partition("t").leader_epoch == epoch + 1
+@pytest.mark.parametrize(
+    ("replicas", "complaint"), [([], "no replicas"), ([1, 1], "more than once"), ([1, 9], "broker 9")]
+)
+def test_replicas_that_cannot_stand_are_refused(replicas, complaint):
+    with pytest.raises(Refused, match=complaint):
+        check_brokers(replicas, Cluster(2).image)

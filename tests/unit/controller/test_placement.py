@@ -68,8 +68,8 @@ def test_the_same_seed_places_the_same_way():
 @pytest.mark.parametrize(
     ("replicas", "known", "complaint"),
     [
-        (3, brokers(2), "needs as many brokers, and 2 are registered"),
-        (1, [], "needs as many brokers, and 0 are registered"),
+        (3, brokers(2), "to have 3 replicas, and only 2 brokers are registered"),
+        (1, [], "to have 1 replicas, and only 0 brokers are registered"),
         (1, brokers(2, fenced=(1, 2)), "all brokers are fenced"),
     ],
 )

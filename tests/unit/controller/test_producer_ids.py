@@ -8,6 +8,10 @@ from andiron.controller.producer_ids import AllocateProducerIds, ProducerIdBlock
 from andiron.controller.records import ProducerIdsRecord
 from andiron.model.errors import Refused
 from andiron.model.ids import NodeId
+from andiron.wire.messages.allocate_producer_ids import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
 from controller.cluster import Cluster
 
 
@@ -31,3 +35,14 @@ def test_ids_do_not_run_over():
 
     with pytest.raises(Refused, match="used up"):
         cluster.run(AllocateProducerIds(NodeId(1)))
+
+
+def test_a_broker_asks_over_the_wire_in_its_present_life():
+    cluster = Cluster(1)
+    epoch = cluster.image.brokers[1].epoch
+
+    blocks = [cluster.run(AllocateProducerIdsRequest(1, epoch)) for _ in range(2)]
+
+    assert blocks == [AllocateProducerIdsResponse(0, 0, start, 1000) for start in (0, 1000)]
+    with pytest.raises(Refused, match="STALE_BROKER_EPOCH"):
+        cluster.run(AllocateProducerIdsRequest(1, epoch - 1))

@@ -32,6 +32,18 @@ def test_what_was_given_to_the_controllers_own_broker_comes_before_what_all_have
     assert cluster.settings.layers(cluster.image).value("log.roll.ms") == 6
 
 
+def test_a_setting_of_a_topic_is_its_own_or_what_brokers_give():
+    cluster = Cluster(min_insync_replicas="2")
+    cluster.create("own", min_insync_replicas="3")
+    cluster.create("plain")
+
+    found = [
+        cluster.settings.of_topic("min.insync.replicas", topic, cluster.image) for topic in ("own", "plain")
+    ]
+
+    assert found == [3, 2]
+
+
 def test_no_settings_are_always_right():
     cluster = Cluster()
     cluster.settings.check_topic({}, cluster.image)

@@ -1,0 +1,174 @@
+"""How one partition goes from its state to the next: who is in sync, who is eligible, who leads.
+
+Whatever happens (a broker goes, comes back, a leader asks for another ISR, replicas are moved), it comes
+down to a state that somebody wants. `settled` makes of it one that keeps the promises:
+
+    wanted ──▶ is a reassignment done? ──▶ ELR ──▶ who leads ──▶ epochs ──▶ PartitionImage
+
+The ISR holds all that is committed. Below min.insync.replicas nothing more is committed with acks=all, so who
+leaves the ISR then still holds it all, and is eligible to lead (ELR, KIP-966) until the ISR has come up again:
+
+    min.insync.replicas 2, ISR 1 2 3     3 goes   ISR 1 2             enough are in sync, so 3 falls behind
+                                         2 goes   ISR 1     ELR 2
+                                         1 goes   ISR -     ELR 2 1   nobody leads; whoever is back first will
+
+A broker that was killed may have lost what it had not yet brought to the disk, so it is neither in sync nor
+eligible when it is back. If that leaves nobody, whoever led last leads again, and is told to recover.
+
+The leader epoch rises with every change of leader, and when a replica is taken away; the partition epoch
+with every change.
+
+Read next: standing.py, on who may lead; elections.py, on what happens when a broker comes or goes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from andiron.controller.features import ELR_VERSION
+from andiron.controller.image import NO_LEADER, SAME_LEADER, Image, PartitionImage
+from andiron.controller.records import PartitionChangeRecord
+from andiron.controller.settings import ControllerSettings
+from andiron.model.ids import LeaderEpoch, NodeId
+
+MayLead = Callable[[PartitionImage, NodeId], bool]
+
+
+class Election(enum.Enum):
+    """Who should lead, if there is a choice."""
+
+    ONLINE = "whoever leads, else the first of the replicas that may"
+    PREFERRED = "the first of the replicas if it may, else as before"
+    UNCLEAN = "as ONLINE, and rather one that is not in sync than nobody"
+
+
+class Rules(NamedTuple):
+    """What holds for the partitions of a topic."""
+
+    min_insync: int
+    unclean: bool  # one that is not in sync may lead
+    elr: bool  # eligible leader replicas are kept, and an ISR may be empty
+
+    @classmethod
+    def of(cls, topic: str, image: Image, settings: ControllerSettings) -> Rules:
+        """The rules of one topic."""
+        return cls(
+            settings.of_topic("min.insync.replicas", topic, image),
+            settings.of_topic("unclean.leader.election.enable", topic, image),
+            image.features.get(ELR_VERSION, 0) > 0,
+        )
+
+
+def settled(
+    old: PartitionImage,
+    wanted: PartitionImage,
+    may_lead: MayLead,
+    rules: Rules,
+    election: Election = Election.ONLINE,
+    lost: NodeId | None = None,
+) -> PartitionImage:
+    """The state that follows `old` when `wanted` is asked for; `old` itself if nothing changes.
+
+    `lost` is a broker that may have lost what it had.
+    """
+    after = _eligible(old, _reassigned(wanted), rules, lost)
+    leader, clean = _elected(old, after, may_lead, rules, election)
+    if leader != NO_LEADER and leader not in after.isr:
+        elr = tuple(replica for replica in after.elr if replica != leader) if clean else ()
+        after = after._replace(isr=(leader,), elr=elr, recovering=after.recovering or not clean)
+        if _enough(after, rules):
+            after = after._replace(elr=())
+    after = after._replace(leader=leader, last_known_elr=_last_known(old, after) if not after.isr else ())
+    moved = leader != old.leader or (leader != NO_LEADER and leader == lost)
+    if moved or not set(old.replicas) <= set(after.replicas):
+        after = after._replace(leader_epoch=LeaderEpoch(old.leader_epoch + 1))
+    return old if after == old else after._replace(partition_epoch=old.partition_epoch + 1)
+
+
+def change(
+    topic_id: bytes, number: int, old: PartitionImage, new: PartitionImage
+) -> PartitionChangeRecord | None:
+    """The record that makes `new` of `old`; None if they are the same."""
+    if new == old:
+        return None
+    return PartitionChangeRecord(
+        number,
+        topic_id,
+        isr=_if_other(new.isr, old.isr),
+        leader=new.leader if new.leader_epoch != old.leader_epoch else SAME_LEADER,
+        replicas=_if_other(new.replicas, old.replicas),
+        removing_replicas=_if_other(new.removing, old.removing),
+        adding_replicas=_if_other(new.adding, old.adding),
+        leader_recovery_state=int(new.recovering) if new.recovering != old.recovering else -1,
+        directories=list(new.directories) if new.directories != old.directories else None,
+        eligible_leader_replicas=_if_other(new.elr, old.elr),
+        last_known_elr=_if_other(new.last_known_elr, old.last_known_elr),
+    )
+
+
+def _if_other(new: tuple[NodeId, ...], old: tuple[NodeId, ...]) -> list[int] | None:
+    return None if new == old else [*map(int, new)]
+
+
+# ── step by step ─────────────────────────────────────────────────────────────────────
+
+
+def with_replicas(partition: PartitionImage, replicas: Iterable[int]) -> PartitionImage:
+    """A partition with other replicas; each takes its directory along, and who is out is not in sync."""
+    kept = tuple(map(NodeId, replicas))
+    directories = tuple(map(partition.directory_of, kept)) if partition.directories else ()
+    isr = tuple(replica for replica in partition.isr if replica in kept)
+    return partition._replace(replicas=kept, directories=directories, isr=isr)
+
+
+def _reassigned(wanted: PartitionImage) -> PartitionImage:
+    """A reassignment is done when all replicas that are to stay are in sync; then the others go."""
+    if not wanted.reassigning:
+        return wanted
+    staying = [replica for replica in wanted.replicas if replica not in wanted.removing]
+    if not staying or not all(replica in wanted.isr for replica in staying):
+        return wanted
+    return with_replicas(wanted, staying)._replace(adding=(), removing=())
+
+
+def _enough(partition: PartitionImage, rules: Rules) -> bool:
+    return len(partition.isr) >= min(rules.min_insync, len(partition.replicas))
+
+
+def _eligible(
+    old: PartitionImage, after: PartitionImage, rules: Rules, lost: NodeId | None
+) -> PartitionImage:
+    """The ELR that goes with the ISR; without ELR the last in sync stays where it is."""
+    if not rules.elr:
+        return after._replace(isr=after.isr or old.isr, elr=())
+    if _enough(after, rules):
+        return after._replace(elr=())
+    candidates = dict.fromkeys((*old.elr, *old.isr))
+    elr = (each for each in candidates if each in after.replicas and each not in after.isr and each != lost)
+    return after._replace(elr=tuple(elr))
+
+
+def _elected(
+    old: PartitionImage, after: PartitionImage, may_lead: MayLead, rules: Rules, election: Election
+) -> tuple[NodeId, bool]:
+    """Who leads, and whether it has all that is committed for sure."""
+    from_them = after.isr or after.elr
+    fit = [each for each in after.replicas if each in from_them and may_lead(after, each)]
+    if fit:
+        preferred = election is Election.PREFERRED and fit[0] == after.replicas[0]
+        return (old.leader if old.leader in fit and not preferred else fit[0]), True
+    if rules.elr and not from_them:
+        last = _last_known(old, after)
+        if len(last) == 1 and last[0] in after.replicas and may_lead(after, last[0]):
+            return last[0], False
+    if election is Election.UNCLEAN or (rules.unclean and election is Election.ONLINE):
+        for replica in after.replicas:
+            if may_lead(after, replica):
+                return replica, False
+    return NO_LEADER, True
+
+
+def _last_known(old: PartitionImage, after: PartitionImage) -> tuple[NodeId, ...]:
+    return after.last_known_elr if old.leader == NO_LEADER else (old.leader,)
