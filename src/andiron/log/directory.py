@@ -13,6 +13,7 @@ Keeping other processes out is the edge's business (edge/disk.py).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -26,6 +27,7 @@ META: Final = "meta.properties"
 CLEAN_MARK: Final = ".kafka_cleanshutdown"
 
 _VERSION = "1"
+_EPOCH = re.compile(rb'"brokerEpoch":\s*(-?\d+)')
 
 
 class DirectoryError(AndironError):
@@ -96,14 +98,16 @@ class LogDirectory:
 
     # ── how it was left ──────────────────────────────────────────────────────────────
 
-    def take_clean_mark(self) -> bool:
-        """Was the last stop clean? Asked once: from now on it was not."""
+    def take_clean_mark(self) -> int | None:
+        """If the last stop was clean, the broker's epoch at the time, -1 where it does not tell.
+        Asked once: from now on it was not."""
         path = f"{self.path}/{CLEAN_MARK}"
         if not self._disk.exists(path):
-            return False
+            return None
+        said = _EPOCH.search(self._disk.read_file(path))
         self._disk.remove(path)
         self._disk.sync_directory(self.path)
-        return True
+        return int(said[1]) if said else -1
 
     def leave_clean_mark(self, broker_epoch: int) -> None:
         """Everything is on the disk: the next start may trust it."""

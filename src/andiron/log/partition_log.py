@@ -9,21 +9,19 @@ Appending a batch, top to bottom: is it in turn (producers.py)? does it still fi
 offset and leader epoch into the bytes it came in; one File.append; note it in the indexes, with its
 producer and its epoch. Cost is per batch, and nothing but that one write goes to the disk.
 
-Reading finds the segment, the segment finds the position (segment.py), and the answer is a slice of
-a file. It ends below `upto`, which its caller takes from the watermark or from `last_stable`.
+Reading finds the segment, and that the position; the answer is a slice of a file, below the caller's `upto`.
 
 The laws:
 - A failed append changes nothing, in memory or in the file: KAFKA_STORAGE_ERROR says why. That error from
   anything else leaves the log as it is, for a restart to put right.
-- After `truncate` and `restart_at` the recovery point on disk must be brought down to `flushed_end` before
-  anything is appended: recovery trusts what lies below it.
+- A log that was cut tells `on_cut`, which brings the recovery point on the disk down before anything is appended.
 
 Read next: segment.py below, flushed.py and recovery.py beside it, broker/partition.py above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from andiron.log import by_time, layout, partition_metadata, recovery
@@ -61,7 +59,7 @@ class PartitionLog:
 
     __slots__ = (
         "_active", "_append_time", "_disk", "_flushed", "_segment_bytes", "directory", "end", "epochs",
-        "generation", "notices", "partition", "producers", "segments", "settings", "start", "topic_id",
+        "generation", "notices", "on_cut", "partition", "producers", "segments", "settings", "start", "topic_id",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +72,7 @@ class PartitionLog:
         self.start, self.end = loaded.start, loaded.end
         self.generation = 0  # grows when the log is cut or deleted: a compaction under way is void then
         self.notices = notices  # what had to be done to open it
+        self.on_cut: Callable[[PartitionLog], None] = lambda log: None
         self._flushed = Flushed(disk, directory, loaded.flushed_end)
         self._active = self.segments.active
         self.replace_settings(settings)
@@ -170,10 +169,9 @@ class PartitionLog:
     # ── reading ──────────────────────────────────────────────────────────────────────
 
     def read(self, offset: Offset, max_bytes: int, upto: Offset, *, at_least_one: bool = True) -> Slice:
-        """Whole batches from the one that holds `offset` on, below `upto`, from one segment.
+        """Whole batches from the one that holds `offset` on, below `upto`, from one segment; None if there is nothing.
 
-        At most `max_bytes`, but for a first batch that is larger: it comes whole, or not at all without
-        `at_least_one`. None if there is nothing.
+        At most `max_bytes`, but for a first batch that is larger: it comes whole, if `at_least_one` is to come.
         """
         if not self.start <= offset <= self.end:
             raise ErrorCode.OFFSET_OUT_OF_RANGE.error(
@@ -230,7 +228,7 @@ class PartitionLog:
     # ── its bounds ───────────────────────────────────────────────────────────────────
 
     def truncate(self, offset: Offset, now: Millis) -> Offset:
-        """Forget everything from the batch on that holds `offset`; returns the new end. See the laws."""
+        """Forget everything from the batch on that holds `offset`; returns the new end."""
         if offset >= self.end:
             self.epochs.truncate_end(offset)
             return self.end
@@ -250,10 +248,11 @@ class PartitionLog:
             self.epochs.truncate_end(self.end)
             self.segments.snapshots.keep(self.segments.bases, self.end)
             self.producers = recovery.replay_producers(self.segments, self.end, self.notices)
+            self.on_cut(self)
         return self.end
 
     def restart_at(self, offset: Offset, now: Millis) -> None:
-        """Forget everything, and begin again at `offset`. See the laws."""
+        """Forget everything, and begin again at `offset`."""
         self.generation += 1
         with storage(self.partition):
             self.segments.restart(offset, self.settings, now)
@@ -263,6 +262,7 @@ class PartitionLog:
             self._flushed.end = self.start = self.end = offset
             self.producers = Producers()
             self.epochs.truncate_end(0)
+            self.on_cut(self)
 
     def advance_start(self, offset: Offset) -> None:
         """Nothing below `offset` is there any more; whole segments below it go with the next `delete_old`."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from andiron.model.settings import (
+    BOOLEAN,
     DAY,
     DOUBLE,
     GIB,
@@ -252,6 +253,13 @@ class LogSettings:
         "How many replicas must be in sync for a write with acks=all to be taken.",
         least=1,
         broker="min.insync.replicas",
+    )
+    unclean_leader_election_enable: bool = topic_setting(
+        "unclean.leader.election.enable",
+        BOOLEAN,
+        False,
+        "Whether a replica that is not in sync may lead when no other can: what it does not have is then lost.",
+        broker="unclean.leader.election.enable",
     )
 
     def __post_init__(self) -> None:

@@ -66,6 +66,12 @@ class LeaderHeard(NamedTuple):
     epoch: LeaderEpoch
 
 
+class LeaderAway(NamedTuple):
+    """The leader of this epoch could not be asked, or has not answered."""
+
+    epoch: LeaderEpoch
+
+
 class FetchedBy(NamedTuple):
     """A voter has fetched from this node, which leads."""
 
@@ -79,7 +85,15 @@ class Stopping(NamedTuple):
 
 
 Event: TypeAlias = (
-    Started | Woken | VoteAnswered | LeaderSeen | LeaderEnded | LeaderHeard | FetchedBy | Stopping
+    Started
+    | Woken
+    | VoteAnswered
+    | LeaderSeen
+    | LeaderEnded
+    | LeaderHeard
+    | LeaderAway
+    | FetchedBy
+    | Stopping
 )
 
 

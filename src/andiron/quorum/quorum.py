@@ -4,7 +4,7 @@
         ▲   ▲                   │    ▲                          │                         │
         │   └──── rejected ─────┘    └── timeout, rejected ─────┘                         │
         └───────────────────── a higher epoch, from anybody ──────────────────────────────┘
-    follower ──nothing heard for the fetch timeout──▶ prospective
+    follower ──nothing heard for the fetch timeout, or a moment after it could not be asked──▶ prospective
     anybody  ──a leader of this epoch or a later one──▶ follower
 
 Followers pull: what a leader of Raft would push, they fetch. So a leader hears of its followers, and they of it, by
@@ -39,6 +39,7 @@ from andiron.quorum.events import (
     EndEpoch,
     Event,
     FetchedBy,
+    LeaderAway,
     LeaderEnded,
     LeaderHeard,
     LeaderSeen,
@@ -125,6 +126,9 @@ class Quorum:
                 return self._succeed(epoch, list(successors), now)
             case LeaderHeard(epoch):
                 return self._hear(epoch, now)
+            case LeaderAway(epoch):
+                self._miss(epoch, now)
+                return []
             case FetchedBy(voter):
                 self._heard[voter] = now
                 return []
@@ -173,16 +177,16 @@ class Quorum:
             case _ if self._me in self.voters:
                 return self._ask_around(now)
             case _:
-                self._wait_as(Role.UNATTACHED, self._settings.fetch_timeout_ms, now)
+                self._wait_as(Role.UNATTACHED, self._settings.controller_quorum_fetch_timeout_ms, now)
                 return [LostLeader(self.epoch)]
 
     def _check_quorum(self, now: Millis) -> list[Effect]:
         """Step down if a majority has been silent too long; tell those who are silent that we lead."""
-        patience = self._settings.fetch_timeout_ms * 3 // 2
+        patience = self._settings.controller_quorum_fetch_timeout_ms * 3 // 2
         near = [voter for voter, at in self._heard.items() if now - at < patience]
         if not self.voters.is_majority([self._me, *near]):
             return self._resign((), now)
-        self._deadline = Millis(now + self._settings.fetch_timeout_ms // 2)
+        self._deadline = Millis(now + self._settings.controller_quorum_fetch_timeout_ms // 2)
         silent = [voter for voter in self._others if now - self._heard[voter] >= patience // 3]
         return [BeginEpoch(voter, self.epoch) for voter in silent]
 
@@ -216,13 +220,15 @@ class Quorum:
             return self._stand(now) if answer.pre_vote else self._lead(now)
         if self.voters.is_majority(self._rejected):
             role = Role.UNATTACHED if answer.pre_vote else Role.CANDIDATE
-            self._wait_as(role, self._chance.below(self._settings.election_backoff_max_ms) + 1, now)
+            self._wait_as(
+                role, self._chance.below(self._settings.controller_quorum_election_backoff_max_ms) + 1, now
+            )
         return []
 
     def _lead(self, now: Millis) -> list[Effect]:
         self._keep(QuorumState(self.epoch, leader=self._me, voters=self.voters))
         self._heard = dict.fromkeys(self._others, now)
-        self._wait_as(Role.LEADER, self._settings.fetch_timeout_ms // 2, now)
+        self._wait_as(Role.LEADER, self._settings.controller_quorum_fetch_timeout_ms // 2, now)
         if self._is_sole_voter:
             self._deadline = NEVER
         record = LeaderChangeMessage(
@@ -251,14 +257,21 @@ class Quorum:
         if epoch != self.epoch or self._state.leader in (NOBODY, self._me):
             return []
         back = [] if self.role is Role.FOLLOWER else self._follow(epoch, self._state.leader, now)
-        self._deadline = Millis(now + self._settings.fetch_timeout_ms)
+        self._deadline = Millis(now + self._settings.controller_quorum_fetch_timeout_ms)
         self._hears_leader = True
         return back
+
+    def _miss(self, epoch: LeaderEpoch, now: Millis) -> None:
+        """The leader cannot be asked: unless it is heard again very soon, ask around. Those who hear it will say no."""
+        if epoch == self.epoch and self.role is Role.FOLLOWER:
+            self._hears_leader = False
+            soon = self._chance.below(max(1, self._settings.controller_quorum_election_timeout_ms // 4)) + 1
+            self._deadline = min(self._deadline, Millis(now + soon))
 
     def _follow(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
         if (epoch, leader) != (self.epoch, self._state.leader):
             self._keep(QuorumState(epoch, leader=leader, voters=self.voters))
-        self._wait_as(Role.FOLLOWER, self._settings.fetch_timeout_ms, now)
+        self._wait_as(Role.FOLLOWER, self._settings.controller_quorum_fetch_timeout_ms, now)
         self._hears_leader = False
         return [BecameFollower(epoch, leader)]
 
@@ -276,7 +289,9 @@ class Quorum:
         if successors[:1] == [self._me]:
             return self._ask_around(now)
         turn = successors.index(self._me) if self._me in successors else len(successors)
-        self._wait_as(Role.UNATTACHED, self._settings.election_backoff_max_ms * turn // 4 + 1, now)
+        self._wait_as(
+            Role.UNATTACHED, self._settings.controller_quorum_election_backoff_max_ms * turn // 4 + 1, now
+        )
         return [LostLeader(epoch)]
 
     def _resign(self, successors: tuple[NodeId, ...], now: Millis) -> list[Effect]:
@@ -296,7 +311,7 @@ class Quorum:
 
     def _election_timeout(self) -> int:
         """Another one each time, so that two who stand at once do not go on doing so."""
-        least = self._settings.election_timeout_ms
+        least = self._settings.controller_quorum_election_timeout_ms
         return least + self._chance.below(least)
 
     def _wait_as(self, role: Role, for_ms: int, now: Millis) -> None:

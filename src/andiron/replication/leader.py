@@ -14,6 +14,9 @@ controller keeps, it holds every committed record.
 What the leader itself holds is its end, or, where a log promises more than the page
 cache (`durable`: the metadata log, and topics with flush.messages=1), what is on disk.
 
+While fewer are in sync than min.insync.replicas asks for, the watermark stands still (KIP-966): what is not yet
+committed then never will have been by too few.
+
 Every append of every partition comes through `appended`, so the methods answer with a
 plain bool, "the watermark has moved", and a partition without followers costs two
 comparisons.
@@ -23,10 +26,12 @@ Read next: commit_rule.py, then broker/partition.py, which owns one of these.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId, Offset
-from andiron.replication.commit_rule import CommitRule
+from andiron.replication.commit_rule import NOTHING, CommitRule
 
 
 @dataclass(slots=True)
@@ -37,6 +42,8 @@ class Progress:
     caught_up_at: Millis
     fetched_at: Millis
     end_when_fetched: Offset
+    start: Offset = NOTHING
+    broker_epoch: int = -1  # of the life in which it fetched
 
 
 class LeaderReplica:
@@ -44,18 +51,19 @@ class LeaderReplica:
 
     __slots__ = (
         "_lag_ms_max", "_me", "_progress", "_rule", "durable", "end", "epoch_start", "flushed_end", "isr",
-        "proposed", "watermark",
+        "least", "proposed", "watermark",
     )  # fmt: skip
 
     def __init__(
         self, me: NodeId, replicas: frozenset[NodeId], isr: frozenset[NodeId], *, rule: CommitRule,
         durable: bool, end: Offset, flushed_end: Offset, watermark: Offset, lag_ms_max: int, now: Millis,
+        least: int = 1,
     ) -> None:  # fmt: skip
         assert me in isr <= replicas
         self.isr = self.proposed = isr
         self.end, self.flushed_end, self.watermark = end, flushed_end, watermark
         self.epoch_start = end  # what earlier leaders wrote ends here
-        self.durable = durable
+        self.durable, self.least = durable, least
         self._me, self._rule, self._lag_ms_max = me, rule, lag_ms_max
         # A new leader gives the in-sync a full lag's grace; the rest must show themselves first.
         self._progress = {
@@ -79,9 +87,21 @@ class LeaderReplica:
         self.flushed_end = max(self.flushed_end, end)
         return self.durable and self._advance(self.flushed_end)
 
-    def fetched(self, replica: NodeId, offset: Offset, now: Millis) -> bool:
-        """`replica` asked for records from `offset` on."""
-        seen = self._progress[replica]
+    def fetched(
+        self,
+        replica: NodeId,
+        offset: Offset,
+        now: Millis,
+        *,
+        start: Offset = Offset(0),
+        broker_epoch: int = -1,
+    ) -> bool:
+        """`replica`, whose log begins at `start`, asked for records from `offset` on."""
+        seen = self._progress.get(replica)
+        if seen is None:
+            raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"node {replica} holds no replica of it")
+        if broker_epoch < seen.broker_epoch:
+            return False  # of an earlier life of that broker, and late
         if offset >= self.end:
             seen.caught_up_at = now
         elif offset >= seen.end_when_fetched:
@@ -89,6 +109,7 @@ class LeaderReplica:
             # caught up once it reaches the end as of its previous fetch.
             seen.caught_up_at = seen.fetched_at
         seen.offset, seen.fetched_at, seen.end_when_fetched = offset, now, self.end
+        seen.start, seen.broker_epoch = start, broker_epoch
         return self._advance(self.held)
 
     def confirmed(self, isr: frozenset[NodeId]) -> bool:
@@ -96,12 +117,27 @@ class LeaderReplica:
         self.isr = self.proposed = isr
         return self._advance(self.held)
 
-    def require_disk(self, durable: bool) -> bool:
-        """Whether what the leader itself holds counts as soon as it is written, or on its disk only."""
-        self.durable = durable
+    def withdraw(self) -> None:
+        """The controller would not have what was proposed."""
+        self.proposed = self.isr
+
+    def reassigned(self, replicas: frozenset[NodeId], now: Millis) -> None:
+        """The replicas are others from now on; new ones must show themselves before they count."""
+        late = Millis(now - self._lag_ms_max)
+        self._progress = {
+            replica: self._progress.get(replica) or Progress(Offset(0), late, now, self.end)
+            for replica in sorted(replicas - {self._me})
+        }
+
+    def require(self, *, durable: bool, least: int) -> bool:
+        """Whether what the leader itself holds counts as soon as it is written, or on its disk only; and how many
+        have to be in sync for anything to count."""
+        self.durable, self.least = durable, least
         return self._advance(self.held)
 
-    def propose(self, now: Millis) -> frozenset[NodeId] | None:
+    def propose(
+        self, now: Millis, may_join: Callable[[NodeId], bool] = lambda replica: True
+    ) -> frozenset[NodeId] | None:
         """The ISR the controller should adopt, if it is not the one we have; one proposal at a time."""
         if self.proposed != self.isr:
             return None
@@ -109,7 +145,10 @@ class LeaderReplica:
             replica
             for replica, seen in self._progress.items()
             if now - seen.caught_up_at < self._lag_ms_max
-            and (replica in self.isr or seen.offset >= max(self.watermark, self.epoch_start))
+            and (
+                replica in self.isr
+                or (seen.offset >= max(self.watermark, self.epoch_start) and may_join(replica))
+            )
         }
         if wanted == self.isr:
             return None
@@ -122,6 +161,18 @@ class LeaderReplica:
         if not followers or self.proposed != self.isr:
             return None
         return Millis(min(followers) + self._lag_ms_max)
+
+    def has_caught_up(self, replica: NodeId) -> bool:
+        """Whether a follower that is out of sync has come as far as the in-sync ones: it may join them."""
+        return (
+            replica not in self.isr
+            and self.proposed == self.isr
+            and self._progress[replica].offset >= max(self.watermark, self.epoch_start)
+        )
+
+    def progress(self) -> dict[NodeId, Progress]:
+        """What each follower has shown of itself."""
+        return self._progress
 
     @property
     def alone(self) -> bool:
@@ -145,5 +196,7 @@ class LeaderReplica:
         return True
 
     def _committed(self, held: Offset) -> Offset:
+        if not self.enough_in_sync(self.least):
+            return self.watermark
         members = (self.isr | self.proposed) - {self._me}
         return self._rule([held, *(self._progress[m].offset for m in sorted(members))])

@@ -103,7 +103,7 @@ def test_what_counts_on_disk_only_waits_for_it_and_what_need_not_any_more_counts
     )  # fmt: skip
     assert not leader.appended(5)
 
-    assert leader.require_disk(False)
+    assert leader.require(durable=False, least=1)
     assert leader.watermark == 5
-    assert not leader.require_disk(True), "nothing is taken back"
+    assert not leader.require(durable=True, least=1), "nothing is taken back"
     assert leader.watermark == 5
