@@ -36,6 +36,12 @@ class Upper:
 class ScriptedNode:
     """Keeps every event but the received frames, of which it keeps the text."""
 
+    controller_listeners: tuple[str, ...] = ()
+    patience_ms = 60_000
+    trouble: str | None = None
+    waits_for = "a flush"
+    has_left = is_settled = True
+
     def __init__(self, file: Any = None) -> None:
         self.file = file
         self.ready = False
@@ -53,6 +59,12 @@ class ScriptedNode:
         if self.starting_flush:
             return [Flush(0, (self.file,))]
         self.ready = True
+        return []
+
+    def leave(self, now: int) -> list[Any]:
+        return []
+
+    def resign(self, now: int) -> list[Any]:
         return []
 
     def stop(self, now: int) -> bool:

@@ -10,6 +10,7 @@ A name is a name and not a protocol; `listener.security.protocol.map` says which
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Flag
 from typing import NamedTuple
 
 from andiron.model.settings import SettingError
@@ -26,6 +27,14 @@ class Listener(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}://{bracketed(self.host)}:{self.port}"
+
+
+class Scope(Flag):
+    """On which listeners an API is served: those for clients, or the controllers' own."""
+
+    BROKER = 1
+    CONTROLLER = 2
+    BOTH = 3
 
 
 class Voter(NamedTuple):
@@ -55,6 +64,11 @@ def parse_listeners(setting: str, texts: Iterable[str]) -> list[Listener]:
             )
         found[listener.name] = listener
     return list(found.values())
+
+
+def parse_names(texts: Iterable[str]) -> list[str]:
+    """The names of listeners that have been parsed before."""
+    return [text.partition("://")[0].upper() for text in texts]
 
 
 def check_ports(listeners: Iterable[Listener]) -> None:

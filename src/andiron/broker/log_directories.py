@@ -54,6 +54,7 @@ class LogDirectories:
         self._stale: dict[tuple[str, str], None] = {}  # those that say more on disk: of logs that are gone
         self._removals: list[tuple[Millis, str]] = []
         self.clean = False
+        self.clean_epoch = -1  # of the broker when it last stopped, and cleanly
         self.cluster_id = ""
 
     def open(self, paths: Iterable[str], metadata_path: str, node_id: int) -> None:
@@ -68,7 +69,9 @@ class LogDirectories:
         }
         self._directories = {path: opened[path] for path in paths}
         marks = [directory.take_clean_mark() for directory in self._directories.values()]
-        self.clean = all(marks)
+        self.clean = None not in marks
+        known = [mark for mark in marks if mark is not None]
+        self.clean_epoch = known[0] if self.clean and known.count(known[0]) == len(known) else -1
         for directory in self._directories.values():
             self._take_stock(directory)
 
@@ -107,11 +110,12 @@ class LogDirectories:
             opened = self._open(directory, name, topic_id, settings, now)
         for notice in opened.notices:
             log.warning("%s", notice)
-        self._lower_recovery_point(directory, opened)
+        opened.on_cut = lambda cut: self._lower_recovery_point(directory, cut)
+        opened.on_cut(opened)
         return opened
 
     def _lower_recovery_point(self, directory: LogDirectory, opened: PartitionLog) -> None:
-        """A damaged log may have been cut below it; what is appended there would be trusted though not synced."""
+        """A log may have been cut below it; what is appended there would be trusted though not synced."""
         points = self._saved[directory.path][RECOVERY_POINTS]
         if opened.flushed_end < points.get(opened.partition, 0):
             points[opened.partition] = opened.flushed_end

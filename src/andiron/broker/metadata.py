@@ -1,104 +1,158 @@
-"""The cluster's metadata at this node: the log it lives in, who decides it, and what is committed.
+"""The cluster's metadata at this node: what is committed of its log, and the controller where the log is led.
 
     request ─▶ controller.decide ─▶ __cluster_metadata-0 ─(fsync, majority)─▶ watermark
                     │ replay                                                     │ replay
                     ▼                                                            ▼
              the controller's image: as appended                 the broker's image: as committed
 
-Clients are told, and partitions made, from the committed image only. What has been applied
-is a position in the log; `apply` reads on from there to the watermark and says what has
-changed.
+Clients are told, and partitions made, from the committed image only. What has been applied is a position in the log;
+`apply` reads on from there to the watermark and says what has changed.
 
-The log is an ordinary partition under the majority rule, durable before it counts. A node
-that starts stands for election (quorum/quorum.py), begins its epoch with a record that says
-so, as every leader does, and registers itself as a broker. Once that much is committed, so
-is everything before it, and the node is ready.
+The controller lives where the log is led, for as long as it is: a node that begins to lead makes one out of its log
+(quorum_member.py tells when), and drops it when it leads no more. Those who wait for it then are sent to the next.
+
+Where the controller is, all nodes come to fetch, again and again. One whose connection breaks and who does not come
+back is gone: it is fenced then and there (watch.py), without waiting for its session to run out.
+
+Read next: quorum_member.py, controller_channel.py for how requests get here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Hashable, Iterator
 
+from andiron.broker.calls import Calls
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
+from andiron.broker.quorum_member import QuorumMember, Told
 from andiron.broker.shards import READ_BYTES, Shard, Wrote, batches_between, data_records
-from andiron.controller.brokers import RegisterBroker
+from andiron.broker.waiting import Wait
+from andiron.broker.watch import Watch
 from andiron.controller.controller import BeginCluster, Controller
-from andiron.controller.features import SUPPORTED
+from andiron.controller.heartbeats import BrokerGone
 from andiron.controller.image import Delta, Image
 from andiron.controller.records import MetadataRecord, decode_record, encode_record
 from andiron.log.disk import Disk
-from andiron.log.partition_log import PartitionLog
-from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
-from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition
-from andiron.model.settings import MAX_LONG
-from andiron.quorum.events import BecameLeader, LogEnd, Started
-from andiron.quorum.quorum import Quorum
-from andiron.quorum.records import encode_control
-from andiron.quorum.settings import QuorumSettings
-from andiron.quorum.voters import Voters
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.machine import Loaded, TimePassed
 from andiron.records.batch import Batch
-from andiron.records.control import control_batch
-from andiron.replication.commit_rule import majority_watermark
 
-NAME = TopicPartition("__cluster_metadata", 0)
-TOPIC_ID = TopicId(bytes(15) + b"\x01")  # Kafka's fixed id of this topic
-SETTINGS = LogSettings(flush_messages=1, retention_ms=-1, retention_bytes=-1, max_message_bytes=8 << 20)
-FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
+RETRY_MS = 1_000
+
+log = logging.getLogger(__name__)
 
 
 class Metadata:
-    """The metadata log of one node, the controller on it, and the image of what is committed."""
+    """The image of what is committed, and the controller where this node leads."""
 
-    partition: Partition
-    shard: Shard[Controller]
-
-    def __init__(self, settings: NodeSettings, disk: Disk, chance: Chance, wrote: Wrote) -> None:
-        self._settings, self._disk, self._chance, self._wrote = settings, disk, chance, wrote
-        self._me = NodeId(settings.node_id)
-        self._ready_at = Offset(0)
+    def __init__(
+        self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
+        wrote: Wrote, grown: Callable[[Partition], None], touch: Callable[[Hashable], None],
+    ) -> None:  # fmt: skip
+        self._settings, self._chance, self._cluster_id = settings, chance, cluster_id
+        self._wrote, self._touch = wrote, touch
+        told = Told(self._leads, self._lost, grown)
+        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, told)
         self.image = Image()
         self.applied = Offset(0)
+        self._shard: Shard[Controller] | None = None
+        self._controller_at = NEVER  # when the controller wants to be asked
+        self._watch = Watch()
 
-    # ── life ─────────────────────────────────────────────────────────────────────────
-
-    def start(self, log_dirs: tuple[bytes, ...], clean: bool, now: Millis) -> None:
-        """Open the log, stand for election and register this broker; `clean` says how it last stopped."""
-        directory = f"{self._settings.metadata_log_dir}/{NAME}"
-        log = PartitionLog.open(self._disk, directory, NAME, TOPIC_ID, SETTINGS, now=now)
-        self.partition = Partition(NAME, TOPIC_ID, log)
-        self._quorum = Quorum(
-            self._me, Voters(self._settings.voters), QuorumSettings(), self._chance,
-            lambda: LogEnd(LeaderEpoch(max(0, log.epochs.latest)), log.end), self._disk, directory,
-        )  # fmt: skip
-        self.shard = Shard(self.partition, self._controller(), _encode, self._wrote)
-        for effect in self._quorum.step(Started(), now):
-            assert isinstance(effect, BecameLeader), "a sole voter has nobody to ask"
-            first = control_batch([encode_control(effect.first_record)], timestamp=now)
-            self._lead(effect.epoch, first, now)
-        position = log.start
-        while position < log.end:
-            position = self.shard.load(_records, position, READ_BYTES)
-        self.shard.run(BeginCluster(), now)
-        self.shard.run(self._registration(log_dirs, clean), now)
-        self._ready_at = log.end
+    def start(self, now: Millis) -> None:
+        """Open the log, and take part in the quorum."""
+        self.member.start(now)
 
     @property
-    def ready(self) -> bool:
-        """Whether everything that was there at the start has taken effect."""
-        return self._ready_at > 0 and self.applied >= self._ready_at
+    def partition(self) -> Partition:
+        """The metadata log, as one of the partitions here."""
+        return self.member.partition
+
+    # ── who decides ──────────────────────────────────────────────────────────────────
 
     @property
-    def controller_id(self) -> int:
-        """The node that decides, as far as this one knows."""
-        leader = self._quorum.leader
-        return -1 if leader is None else leader
+    def leads(self) -> bool:
+        """Whether the controller is here."""
+        return self._shard is not None
 
     @property
-    def broker_epoch(self) -> int:
-        """Under which epoch this broker is registered."""
-        return self.image.brokers[self._me].epoch
+    def controller_id(self) -> NodeId:
+        """The node that decides, as far as this one knows; -1 if nobody is known to."""
+        return self.member.leader
+
+    @property
+    def controller_address(self) -> Address | None:
+        """Where it is asked."""
+        return self.member.address_of(self.controller_id)
+
+    def decide(self, request: object, now: Millis, timeout_ms: int) -> Wait:
+        """Let the controller decide, which is to be here."""
+        shard = self._shard
+        if shard is None:
+            raise ErrorCode.NOT_CONTROLLER.error("the controller is on another node")
+        try:
+            return shard.run(request, now, timeout_ms)
+        finally:
+            if shard.gone:
+                self._lost()
+                self._leads(self.partition.epoch, now)  # what was not written must not be thought of either
+            else:
+                self._controller_at = shard.machine.next_deadline()
+
+    def _leads(self, epoch: LeaderEpoch, now: Millis) -> None:
+        seed = int.from_bytes(self._chance.token(16), "big")
+        controller = Controller(self._settings.for_controller(self._cluster_id()), seed=seed)
+        shard = self._shard = Shard(
+            self.partition, controller, _encode, self._wrote, self._touch, gone=ErrorCode.NOT_CONTROLLER
+        )
+        position, held = self.partition.log.start, self.partition.log
+        while position < held.end:
+            position = shard.load(_records, position, READ_BYTES)
+        for request in (BeginCluster(), Loaded()):
+            self._see_to(request, now)
+        others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
+        self._watch.begin(others, now)
+
+    def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
+        """A node follows the metadata from here."""
+        self.member.fetched_by(node, offset, now)
+        self._watch.seen(node, conn)
+
+    def disconnected(self, conn: int, now: Millis) -> None:
+        """A connection is gone; a node that fetched through it may be gone with it."""
+        if self._shard is not None:
+            self._watch.lost(conn, now)
+
+    def _lost(self) -> None:
+        shard, self._shard, self._controller_at = self._shard, None, NEVER
+        self._watch = Watch()
+        if shard is not None:
+            shard.gone = True
+            self._touch(shard)
+
+    # ── time ─────────────────────────────────────────────────────────────────────────
+
+    def next_deadline(self) -> Millis:
+        return min(self.member.next_deadline(), self._controller_at, self._watch.next_deadline())
+
+    def tick(self, now: Millis) -> None:
+        """Do what time has brought."""
+        self.member.tick(now)
+        if self._controller_at <= now:
+            self._see_to(TimePassed(), now)
+        for node in self._watch.take_gone(now):
+            log.warning("node %d is gone: its connection broke, and it does not come back", node)
+            self._see_to(BrokerGone(node), now)
+
+    def _see_to(self, request: object, now: Millis) -> None:
+        try:
+            self.decide(request, now, 0)
+        except ProtocolError as error:
+            log.warning("the controller cannot do what is due: %s", error.detail)
+            self._controller_at = Millis(now + RETRY_MS)
 
     # ── what is committed ────────────────────────────────────────────────────────────
 
@@ -115,31 +169,6 @@ class Metadata:
                     self.image.replay(record, Offset(offset))
         self.applied = watermark
         return self.image.take_delta()
-
-    # ── inside ───────────────────────────────────────────────────────────────────────
-
-    def _lead(self, epoch: LeaderEpoch, first_batch: bytearray, now: Millis) -> None:
-        voters = frozenset(map(NodeId, self._settings.voters))
-        self.partition.lead(
-            self._me, epoch, voters, voters, watermark=Offset(0), now=now,
-            lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=majority_watermark,
-        )  # fmt: skip
-        self.partition.append_own(first_batch, now)
-
-    def _controller(self) -> Controller:
-        return Controller(self._settings.for_controller(), seed=int.from_bytes(self._chance.token(16), "big"))
-
-    def _registration(self, log_dirs: tuple[bytes, ...], clean: bool) -> RegisterBroker:
-        return RegisterBroker(
-            broker_id=self._me,
-            incarnation=self._chance.token(16),
-            endpoints=tuple((each.name, each.host, each.port) for each in self._settings.advertised),
-            features=SUPPORTED,
-            rack=self._settings.broker.broker_rack,
-            log_dirs=log_dirs,
-            fenced=False,
-            clean=clean,
-        )
 
 
 def _encode(record: MetadataRecord) -> tuple[None, bytes]:

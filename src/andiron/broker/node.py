@@ -27,12 +27,15 @@ from typing import Any, NamedTuple
 from andiron.broker.broker import Broker
 from andiron.broker.handlers import HANDLERS, Handler
 from andiron.broker.handlers.api_versions import downgrade
+from andiron.broker.lifecycle import Stage
+from andiron.broker.listeners import Scope
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.request import Request
 from andiron.broker.shortcut import Shortcut
 from andiron.broker.waiting import Wait
 from andiron.log.disk import Disk
 from andiron.model.effects import (
+    Answered,
     Close,
     Connected,
     Disconnected,
@@ -42,6 +45,7 @@ from andiron.model.effects import (
     Flushed,
     Received,
     Reply,
+    Unanswered,
     Woken,
 )
 from andiron.model.errors import ProtocolError
@@ -53,24 +57,37 @@ from andiron.wire.primitives import MalformedMessage
 
 log = logging.getLogger(__name__)
 
-_NOWHERE = ("", "")
+
+class Caller(NamedTuple):
+    """The other end of a connection: where it came in, from where, and what is served there."""
+
+    listener: str
+    host: str
+    scope: Scope
+    routes: dict[int, Route]
 
 
 class Node:
     """One node: a broker and a controller behind `step`."""
 
     def __init__(self, settings: NodeSettings, disk: Disk, seed: int) -> None:
-        advertised = {handler.api: handler.advertised for handler in HANDLERS.values()}
+        advertised = {
+            scope: {row.api: row.advertised for row in HANDLERS.values() if scope in row.scope}
+            for scope in (Scope.BROKER, Scope.CONTROLLER)
+        }
         self.broker = Broker(settings, disk, seed, advertised)
         self._waiting = self.broker.waiting
         self.failures = 0  # bugs that showed themselves where nobody was there to be told
-        self._routes: dict[int, Route] = {}
+        self._routes: dict[Scope, dict[int, Route]] = {Scope.BROKER: {}, Scope.CONTROLLER: {}}
         self._shortcuts: dict[int, Shortcut] = {}  # of the connections that produce
-        self._callers: dict[int, tuple[str, str]] = {}  # listener and host of each connection
+        self._callers: dict[int, Caller] = {}
+        self._nowhere = Caller("", "", Scope.BROKER, self._routes[Scope.BROKER])
         self._steps: dict[type, Callable[[Any, Millis], list[Effect]]] = {
             Received: self._received,
             Connected: self._connected,
             Disconnected: self._disconnected,
+            Answered: self._answered,
+            Unanswered: self._answered,
             Flushed: self._flushed,
             Finished: self._finished,
             Woken: self._woken,
@@ -88,6 +105,7 @@ class Node:
 
     def step(self, event: Event, now: Millis) -> list[Effect]:
         """Take in one event; return what the edge must now do about it."""
+        self.broker.now = now
         effects = self._steps[type(event)](event, now)
         if self.broker.changed:
             effects += self._end_of_step(now)
@@ -97,6 +115,51 @@ class Node:
         """When to come back with a Woken if nothing happens before."""
         return min(self._waiting.next_deadline(), self.broker.next_deadline())
 
+    def leave(self, now: Millis) -> list[Effect]:
+        """Ask to be let go, before `stop`; others take over what is led here until `has_left`."""
+        self.broker.leave(now)
+        return self._end_of_step(now)
+
+    def resign(self, now: Millis) -> list[Effect]:
+        """Give up the lead of the metadata, if this node has it."""
+        self.broker.metadata.member.stop(now)
+        return self._end_of_step(now)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the node was ready at some time, and `stop` has something to bring to the disk."""
+        return self.broker.is_settled
+
+    @property
+    def has_left(self) -> bool:
+        return self.broker.lifecycle.stage is Stage.LEFT
+
+    @property
+    def controller_listeners(self) -> tuple[str, ...]:
+        """The doors that open before the node is ready."""
+        return self.broker.settings.controller_listeners
+
+    @property
+    def patience_ms(self) -> int:
+        """How long the node tries to get into a cluster that will not have it."""
+        return self.broker.settings.membership.initial_broker_registration_timeout_ms
+
+    @property
+    def trouble(self) -> str | None:
+        """Why its cluster will not have it."""
+        return self.broker.lifecycle.trouble
+
+    @property
+    def waits_for(self) -> str:
+        """What a node that is not ready waits for, for people to read."""
+        if self.trouble is not None:
+            return self.trouble
+        member = self.broker.metadata.member
+        if self.broker.metadata.controller_id < 0:
+            voters = ", ".join(f"{node} at {member.address_of(node)}" for node in member.quorum.voters)
+            return f"no majority of the controllers has elected a leader (voters: {voters})"
+        return f"controller {self.broker.metadata.controller_id} has not let it in"
+
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one; whether that could be done."""
         return self.broker.stop(now)
@@ -104,17 +167,24 @@ class Node:
     # ── events ───────────────────────────────────────────────────────────────────────
 
     def _connected(self, event: Connected, now: Millis) -> list[Effect]:
-        self._callers[event.conn] = event.listener, event.host
+        is_controllers = event.listener in self.broker.settings.controller_listeners
+        scope = Scope.CONTROLLER if is_controllers else Scope.BROKER
+        self._callers[event.conn] = Caller(event.listener, event.host, scope, self._routes[scope])
         return []
 
     def _disconnected(self, event: Disconnected, now: Millis) -> list[Effect]:
         self._callers.pop(event.conn, None)
         self._shortcuts.pop(event.conn, None)
         self._waiting.forget(event.conn)
+        self.broker.disconnected(event.conn, now)
         return []
 
     def _flushed(self, event: Flushed, now: Millis) -> list[Effect]:
-        self.broker.flushed(event)
+        self.broker.flushed(event, now)
+        return []
+
+    def _answered(self, event: Answered | Unanswered, now: Millis) -> list[Effect]:
+        self.broker.answered(event, now)
         return []
 
     def _finished(self, event: Finished, now: Millis) -> list[Effect]:
@@ -137,18 +207,18 @@ class Node:
             known = shortcut.take(frame, self.broker, now)
             if known is not None:
                 return [Reply(conn, ticket, [known])]
+        caller = self._callers.get(conn, self._nowhere)
         try:
             key, version, correlation, client_id, position = decode_request_header(frame, 0, len(frame))
-            route = self._routes.get(key << 16 | version & 0xFFFF)
+            route = caller.routes.get(key << 16 | version & 0xFFFF)
             if route is None:
-                route = self._route(key, version)
+                route = self._route(key, version, caller.scope)
                 if route is None:
                     return [_unserved(conn, ticket, key, version, correlation)]
             body, _ = route.decode(frame, position, len(frame))
         except MalformedMessage as error:
             return [Close(conn, f"not a request: {error}")]
-        listener, host = self._callers.get(conn, _NOWHERE)
-        request = Request(body, version, client_id, conn, listener, host, now)
+        request = Request(body, version, client_id, conn, caller.listener, caller.host, now)
         try:
             response = route.handle(self.broker, request)
         except ProtocolError as error:
@@ -184,12 +254,12 @@ class Node:
         if shortcut is not None:
             self._shortcuts[request.conn] = shortcut
 
-    def _route(self, key: int, version: int) -> Route | None:
-        """The way of an API in one version, made when it is first asked for; None if it is not served."""
+    def _route(self, key: int, version: int, scope: Scope) -> Route | None:
+        """The way of an API in one version, made when it is first asked for; None if it is not served there."""
         handler = HANDLERS.get(key)
-        if handler is None or not handler.served[0] <= version <= handler.served[1]:
+        if handler is None or scope not in handler.scope or not handler.serves(version):
             return None
-        route = self._routes[key << 16 | version] = _new_route(handler, version)
+        route = self._routes[scope][key << 16 | version] = _new_route(handler, version)
         return route
 
     # ── the end of a step ────────────────────────────────────────────────────────────

@@ -21,17 +21,21 @@ from andiron.broker.listeners import (
     Voter,
     check_ports,
     parse_listeners,
+    parse_names,
     parse_protocols,
     parse_servers,
     parse_voters,
 )
 from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS, BrokerSettings
+from andiron.controller.membership_settings import MembershipSettings
 from andiron.controller.settings import ControllerSettings
 from andiron.groups.settings import GroupSettings
 from andiron.log.settings import LogSettings
-from andiron.model.ids import NodeId
+from andiron.model.ids import Address, NodeId
 from andiron.model.layers import Layers
 from andiron.model.settings import SettingError, parse_values, rows
+from andiron.quorum.settings import QuorumSettings
+from andiron.replication.settings import ReplicationSettings
 from andiron.transactions.settings import TransactionSettings
 
 CONTROLLER = "CONTROLLER"
@@ -53,7 +57,11 @@ class NodeSettings:
     log_dirs: tuple[str, ...]
     metadata_log_dir: str
     voters: dict[int, Voter]
+    bootstrap_controllers: tuple[Address, ...]  # where the leader is asked for, besides the voters
     broker: BrokerSettings
+    quorum: QuorumSettings
+    membership: MembershipSettings
+    replication: ReplicationSettings
     groups: GroupSettings
     transactions: TransactionSettings
     log_defaults: LogSettings
@@ -71,8 +79,7 @@ class NodeSettings:
         controllers = _controller_listeners(broker, listeners)
         _check_protocols(broker, listeners, controllers, "listener.security.protocol.map" in known)
         for_clients = [each for each in listeners if each.name not in controllers]
-        if not for_clients:
-            raise SettingError("listeners", "all of them are the controller's; add one for clients")
+        _check_roles(broker, for_clients, controllers)
         log_dirs = _log_dirs(broker)
         log_defaults = LogSettings(**Layers(BROKER_ROWS, known).topic_defaults(TOPIC_ROWS))
         log_defaults.check()
@@ -82,11 +89,15 @@ class NodeSettings:
             listeners=listeners,
             advertised=_advertised(broker, listeners, for_clients, hostname),
             controller_listeners=controllers,
-            inter_broker_listener=_inter_broker_listener(broker, for_clients),
+            inter_broker_listener=_inter_broker_listener(broker, for_clients) if for_clients else "",
             log_dirs=log_dirs,
             metadata_log_dir=_directory(broker.metadata_log_dir or log_dirs[0]),
             voters=_voters(broker, listeners, controllers, hostname),
+            bootstrap_controllers=_bootstrap(broker),
             broker=broker,
+            quorum=_table(QuorumSettings, known),
+            membership=_table(MembershipSettings, known),
+            replication=_table(ReplicationSettings, known),
             groups=_table(GroupSettings, known),
             transactions=_table(TransactionSettings, known),
             log_defaults=log_defaults,
@@ -94,8 +105,9 @@ class NodeSettings:
             notices=notices(name for name in given if name not in known),
         )
 
-    def for_controller(self) -> ControllerSettings:
+    def for_controller(self, cluster_id: str = "") -> ControllerSettings:
         """What the controller needs to know of all this."""
+        membership = self.membership
         return ControllerSettings(
             node_id=NodeId(self.node_id),
             num_partitions=self.broker.num_partitions,
@@ -106,6 +118,10 @@ class NodeSettings:
             group_rows=GROUP_ROWS,
             broker_rows=BROKER_ROWS,
             static=self.given,
+            cluster_id=cluster_id,
+            broker_session_timeout_ms=membership.broker_session_timeout_ms,
+            auto_leader_rebalance_enable=membership.auto_leader_rebalance_enable,
+            leader_imbalance_check_interval_seconds=membership.leader_imbalance_check_interval_seconds,
         )
 
     def layers(self, dynamic_default: Mapping[str, str], dynamic: Mapping[str, str]) -> Layers:
@@ -170,26 +186,36 @@ def _check_identity(broker: BrokerSettings) -> None:
         )
     if not broker.process_roles:
         raise SettingError("process.roles", "not given; a node by itself is process.roles=broker,controller")
-    if len(broker.process_roles) < 2:
-        role = broker.process_roles[0]
-        raise SettingError("process.roles", f"a {role} alone is not served yet; say broker,controller")
 
 
 def _controller_listeners(broker: BrokerSettings, listeners: list[Listener]) -> tuple[str, ...]:
     named = tuple(name.upper() for name in broker.controller_listener_names or ())
     open_names = [each.name for each in listeners]
-    if not named and CONTROLLER in open_names:
+    if not named and (CONTROLLER in open_names or "controller" not in broker.process_roles):
         return (CONTROLLER,)
     if not named:
         complaint = "not given, and no listener is called CONTROLLER; name the one that is the controller's"
         raise SettingError("controller.listener.names", complaint)
-    for name in named:
+    for name in named if "controller" in broker.process_roles else ():
         if name not in open_names:
             complaint = (
                 f"{name} is not among listeners ({', '.join(open_names)}); add {name}://host:port there"
             )
             raise SettingError("controller.listener.names", complaint)
     return named
+
+
+def _check_roles(broker: BrokerSettings, for_clients: list[Listener], controllers: tuple[str, ...]) -> None:
+    if "broker" not in broker.process_roles and for_clients:
+        complaint = f"{for_clients[0].name} is for clients, and a controller alone serves none; leave it out"
+        raise SettingError("listeners", complaint)
+    if "broker" in broker.process_roles and not for_clients:
+        raise SettingError("listeners", "all of them are the controller's; add one for clients")
+    if "controller" not in broker.process_roles:
+        own = [name for name in parse_names(broker.listeners) if name in controllers]
+        if own:
+            complaint = f"{own[0]} is the controller's, and this node is a broker alone; leave it out"
+            raise SettingError("listeners", complaint)
 
 
 def _check_protocols(
@@ -228,7 +254,7 @@ def _advertised(
             complaint = f"nobody can connect to {shown.host}; set {setting}={shown.name}://name-of-this-machine:{shown.port}"
             raise SettingError(setting if told else "listeners", complaint)
         advertised.append(shown._replace(host=shown.host or hostname))
-    if not advertised:
+    if not advertised and for_clients:
         raise SettingError(
             setting, "there is none for clients; add one of the listeners that are not the controller's"
         )
@@ -249,20 +275,31 @@ def _inter_broker_listener(broker: BrokerSettings, for_clients: list[Listener]) 
 def _voters(
     broker: BrokerSettings, listeners: list[Listener], controllers: tuple[str, ...], hostname: str
 ) -> dict[int, Voter]:
-    setting, me = "controller.quorum.voters", broker.node_id
-    parse_servers("controller.quorum.bootstrap.servers", broker.controller_quorum_bootstrap_servers)
+    setting, me, votes = "controller.quorum.voters", broker.node_id, "controller" in broker.process_roles
     voters = parse_voters(setting, broker.controller_quorum_voters)
+    if not voters and not votes:
+        if not broker.controller_quorum_bootstrap_servers:
+            complaint = "not given; a broker alone must know where its controllers are: id@host:port,…"
+            raise SettingError(setting, complaint)
+        return {}
     if not voters:
         own = next(each for each in listeners if each.name == controllers[0])
         return {me: Voter(me, own.host or hostname, own.port)}
-    if me not in voters:
+    if votes and me not in voters:
         complaint = (
             f"node {me} is a controller and not among the voters; add {me}@host:port, or correct node.id"
         )
         raise SettingError(setting, complaint)
-    if len(voters) > 1:
-        raise SettingError(setting, "more than one voter is not served yet; name this node alone")
+    if not votes and me in voters:
+        raise SettingError(setting, f"node {me} is a voter, so process.roles must have controller")
     return voters
+
+
+def _bootstrap(broker: BrokerSettings) -> tuple[Address, ...]:
+    setting = "controller.quorum.bootstrap.servers"
+    return tuple(
+        Address(*each) for each in parse_servers(setting, broker.controller_quorum_bootstrap_servers)
+    )
 
 
 def _log_dirs(broker: BrokerSettings) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
 from andiron.records.validate import check_keys, check_produced, check_timestamps
 from andiron.replication.commit_rule import CommitRule, isr_watermark
+from andiron.replication.follower import Fetched, FollowerReplica, Next, Position
 from andiron.replication.leader import LeaderReplica
 
 PRODUCER = "producer"
@@ -59,18 +60,20 @@ class Partition:
     """One partition on this node, leading or following."""
 
     __slots__ = (
-        "_guards", "_leader", "epoch", "failure", "flush_trouble", "log", "name", "retired",
-        "syncs_by_roll_only", "topic_id",
+        "_follower", "_guards", "_leader", "epoch", "failure", "flush_trouble", "log", "name", "partition_epoch",
+        "retired", "syncs_by_roll_only", "topic_id",
     )  # fmt: skip
 
     def __init__(self, name: TopicPartition, topic_id: TopicId, log: PartitionLog) -> None:
         self.name, self.topic_id, self.log = name, topic_id, log
         self.epoch = LeaderEpoch(-1)
+        self.partition_epoch = -1  # of the metadata that its role was taken from
         self.failure: str | None = None
         self.flush_trouble: str | None = None  # why the flush that was wanted last could not begin
         self.retired = False
         self._note_settings(log.settings)
         self._leader: LeaderReplica | None = None
+        self._follower: FollowerReplica | None = None
         self._guards: Guards | None = None  # made with the first transaction
 
     def __repr__(self) -> str:
@@ -83,13 +86,26 @@ class Partition:
         watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark, durable: bool = False,
     ) -> None:  # fmt: skip
         """Become the leader for `epoch`."""
-        self.epoch = epoch
+        watermark = min(max(watermark, self.watermark), self.log.end)
+        self.epoch, self._follower = epoch, None
         self._leader = LeaderReplica(
             me, replicas, isr, rule=rule, durable=durable or self.log.settings.flush_messages == 1,
-            end=self.log.end, flushed_end=self.log.flushed_end,
-            watermark=min(max(watermark, self.log.start), self.log.end), lag_ms_max=lag_ms_max, now=now,
+            end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
+            least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now,
         )  # fmt: skip
         self._leader.confirmed(isr)
+
+    def follow(self, epoch: LeaderEpoch, watermark: Offset) -> None:
+        """Become a follower for `epoch`; what it knows to be committed is `watermark`, or more if it led before."""
+        watermark = max(watermark, self.watermark)
+        self.epoch, self._leader, self._guards = epoch, None, None
+        self._follower = FollowerReplica(self.log, watermark)
+
+    def settle(self, replicas: frozenset[NodeId], isr: frozenset[NodeId], now: Millis) -> None:
+        """The controller has settled on other replicas or another ISR within the epoch of this leader."""
+        leader = self.leader()
+        leader.reassigned(replicas, now)
+        leader.confirmed(isr)
 
     def leader(self) -> LeaderReplica:
         """This partition's leader state, or the error of asking the wrong broker."""
@@ -120,12 +136,37 @@ class Partition:
 
     def retire(self) -> None:
         """The partition is no longer hosted here: whoever still waits for it is told so."""
-        self._leader, self.retired = None, True
+        self._leader, self._follower, self.retired = None, None, True
 
     def close(self) -> None:
         """Bring everything to the disk, for a start that trusts it."""
         if self.failure is None:
             self.log.close()
+
+    # ── following ────────────────────────────────────────────────────────────────────
+
+    @property
+    def follows(self) -> bool:
+        """Whether it is brought up to another node's log, and can be."""
+        return self._follower is not None and self.failure is None
+
+    def position(self) -> Position | None:
+        """From where to fetch; None while what was fetched last has to get to the disk first."""
+        if self._follower is None or (
+            self.log.settings.flush_messages == 1 and self.log.flushed_end < self.log.end
+        ):
+            return None
+        return self._follower.position()
+
+    def take(self, fetched: Fetched, now: Millis) -> Next:
+        """Take in what the leader has answered."""
+        assert self._follower is not None, "only followers fetch"
+        return self._follower.take(fetched, now)
+
+    def go_to(self, leader_start: Offset, leader_end: Offset, now: Millis) -> None:
+        """The leader's log does not have the end of this one."""
+        assert self._follower is not None, "only followers fetch"
+        self._follower.go_to(leader_start, leader_end, now)
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
@@ -235,8 +276,8 @@ class Partition:
 
     @property
     def needs_flush(self) -> bool:
-        """Whether something of a durable log is not on the disk: its watermark waits for that."""
-        return self._leader is not None and self._leader.durable and self.log.flushed_end < self.log.end
+        """Whether something of a durable log is not on the disk: its watermark, here or at the leader, waits for it."""
+        return self.log.settings.flush_messages == 1 and self.log.flushed_end < self.log.end
 
     def acknowledged(self, written: Written, acks: int) -> bool:
         """May the producer of this batch be told that it is safe, as safe as it asked for?"""
@@ -245,7 +286,15 @@ class Partition:
             if self.flush_trouble is not None:
                 raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.flush_trouble)
             return False
-        return acks == 1 or leader.watermark >= written.end
+        if acks == 1:
+            return True
+        if leader.watermark < written.end:
+            return False
+        if not leader.enough_in_sync(self.log.settings.min_insync_replicas):
+            raise ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND.error(
+                f"{self.name} has {len(leader.isr)} in sync"
+            )
+        return True
 
     @property
     def acknowledges_at_once(self) -> bool:
@@ -258,7 +307,7 @@ class Partition:
         self.log.replace_settings(settings)
         self._note_settings(settings)
         if self._leader is not None:
-            self._leader.require_disk(settings.flush_messages == 1)
+            self._leader.require(durable=settings.flush_messages == 1, least=settings.min_insync_replicas)
 
     def _note_settings(self, settings: LogSettings) -> None:
         self.syncs_by_roll_only = settings.flush_messages == settings.flush_ms == MAX_LONG
@@ -267,7 +316,9 @@ class Partition:
 
     @property
     def watermark(self) -> Offset:
-        return self.log.start if self._leader is None else self._leader.watermark
+        """The end of what is committed, as far as this replica knows."""
+        role = self._leader or self._follower
+        return self.log.start if role is None else max(role.watermark, self.log.start)
 
     def readable_end(self, read_committed: bool) -> Offset:
         """Where a consumer's reading ends: the watermark, or the last stable offset."""

@@ -20,15 +20,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 
+from andiron.broker.fetchers import Fetchers
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.node_settings import NodeSettings, topic_settings
 from andiron.broker.partition import Partition
-from andiron.controller.image import BROKER, TOPIC, Delta, Image, PartitionImage, TopicImage
+from andiron.controller.image import BROKER, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, TopicId, TopicPartition
-
-FOLLOWER_LAG_MS_MAX = 30_000
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +35,8 @@ log = logging.getLogger(__name__)
 class Partitions:
     """Every partition of which this node holds a replica, by name."""
 
-    def __init__(self, settings: NodeSettings, directories: LogDirectories) -> None:
-        self._settings, self._directories = settings, directories
+    def __init__(self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers) -> None:
+        self._settings, self._directories, self._fetchers = settings, directories, fetchers
         self._me = NodeId(settings.node_id)
         self._hosted: dict[tuple[str, int], Partition] = {}
         self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
@@ -102,8 +101,7 @@ class Partitions:
             log.error("%s cannot be opened: %s", name, error.detail)
             self._unopened[name] = lambda: self._open_late(name, topic, image, now)
             return
-        if wanted.leader == self._me and partition.epoch != wanted.leader_epoch:
-            self._lead(partition, wanted, now)
+        self._take_role(partition, wanted, now)
         touched[partition] = None
 
     def _open(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
@@ -116,16 +114,36 @@ class Partitions:
     def _open_late(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
         """Another try at a log that would not open; `image` is the live one, so it says what holds now."""
         partition = self._open(name, topic, image, now)
-        self._lead(partition, topic.partitions[name.partition], now)
+        self._take_role(partition, topic.partitions[name.partition], now)
         log.info("%s is open after all", name)
         return partition
 
-    def _lead(self, partition: Partition, wanted: PartitionImage, now: Millis) -> None:
-        partition.lead(
-            self._me, wanted.leader_epoch, frozenset(wanted.replicas), frozenset(wanted.isr),
-            watermark=self._directories.watermark_of(partition.name), now=now,
-            lag_ms_max=FOLLOWER_LAG_MS_MAX,
-        )  # fmt: skip
+    def _take_role(self, partition: Partition, wanted: PartitionImage, now: Millis) -> None:
+        """Lead or follow as the metadata says. What is older than what the leader was told itself is passed by."""
+        if wanted.partition_epoch <= partition.partition_epoch:
+            return
+        partition.partition_epoch = wanted.partition_epoch
+        is_new = partition.epoch != wanted.leader_epoch
+        watermark = self._directories.watermark_of(partition.name)
+        replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
+        if wanted.leader != self._me:
+            if is_new:
+                partition.follow(wanted.leader_epoch, watermark)
+            self._fetch(partition, wanted.leader, is_new, now)
+        elif is_new:
+            self._fetchers.leave(partition)
+            partition.lead(
+                self._me, wanted.leader_epoch, replicas, isr, watermark=watermark, now=now,
+                lag_ms_max=self._settings.replication.replica_lag_time_max_ms,
+            )  # fmt: skip
+        elif partition.leads:
+            partition.settle(replicas, isr, now)
+
+    def _fetch(self, partition: Partition, leader: NodeId, is_new: bool, now: Millis) -> None:
+        if leader == NO_LEADER:
+            self._fetchers.leave(partition)
+        elif is_new:
+            self._fetchers.follow(partition, leader, now)
 
     def _remove(
         self, name: TopicPartition, topic_id: TopicId, now: Millis, touched: dict[Partition, None]
@@ -136,6 +154,7 @@ class Partitions:
             if partition is None:
                 self._directories.finish_deletion(name, topic_id, now)
             else:
+                self._fetchers.leave(partition)
                 partition.retire()
                 touched[partition] = None
                 self._directories.give_up(partition.log, now)

@@ -1,8 +1,8 @@
 """The settings of a broker, under Kafka's own names.
 
 These are the ones that a broker has by itself. Those that give topics their defaults (`log.retention.hours`
-and its like) follow from the topic's rows in log/settings.py; those of the coordinators are in groups/settings.py
-and transactions/settings.py. BROKER_ROWS has them all.
+and its like) follow from the topic's rows in log/settings.py; those of the cluster and of the coordinators are in
+quorum/, controller/, replication/, groups/ and transactions/settings.py. BROKER_ROWS has them all.
 
 What Kafka has beyond these is in kafka_settings.py, with the reason why it is not here.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from andiron.controller.membership_settings import MembershipSettings
 from andiron.groups.settings import GroupConfigs, GroupSettings
 from andiron.log.settings import LogSettings
 from andiron.model.settings import (
@@ -31,6 +32,8 @@ from andiron.model.settings import (
     rows,
     setting,
 )
+from andiron.quorum.settings import QuorumSettings
+from andiron.replication.settings import ReplicationSettings
 from andiron.transactions.settings import TransactionSettings
 
 MAX_DOUBLE = 1.7976931348623157e308
@@ -307,6 +310,9 @@ GROUP_ROWS = rows(GroupConfigs)
 BROKER_ROWS = {
     **broker_rows(LogSettings),
     **rows(BrokerSettings),
+    **rows(QuorumSettings),
+    **rows(MembershipSettings),
+    **rows(ReplicationSettings),
     **rows(GroupSettings),
     **rows(TransactionSettings),
 }

@@ -57,11 +57,13 @@ class Shard(Generic[M]):
         encode: Encode,
         wrote: Wrote,
         kept: Kept = lambda promise: None,
+        *,
+        gone: ErrorCode = ErrorCode.NOT_COORDINATOR,
     ) -> None:
         self.partition, self.machine = partition, machine
         self.epoch = partition.epoch  # of the leadership it belongs to
         self.gone = False
-        self._encode, self._wrote, self._kept = encode, wrote, kept
+        self._encode, self._wrote, self._kept, self._gone_code = encode, wrote, kept, gone
 
     def load(self, read: Read, start: Offset, bytes_max: int) -> Offset:
         """Replay a piece of the log, as after a restart or a change of leader; returns where the next begins."""
@@ -137,7 +139,7 @@ class Shard(Generic[M]):
 
     def _given(self, response: object) -> object:
         if self.gone:
-            raise ErrorCode.NOT_COORDINATOR.error(f"{self.partition.name} is no longer coordinated here")
+            raise self._gone_code.error(f"{self.partition.name} is no longer led here")
         if self.partition.failure is not None:
             raise ErrorCode.KAFKA_STORAGE_ERROR.error(self.partition.failure)
         return response

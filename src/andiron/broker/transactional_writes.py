@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from andiron.broker.broker import Broker
+from andiron.broker.coordinator_calls import ask_coordinator
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
 from andiron.broker.verification import Guard, Guards
@@ -29,6 +30,7 @@ PASSING = {
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.NOT_COORDINATOR,
+    ErrorCode.NETWORK_EXCEPTION,
 }
 TRY_AGAIN = ErrorCode.NOT_ENOUGH_REPLICAS
 ADDS_SINCE = 12  # the version of Produce that adds a partition to the transaction by writing to it
@@ -59,7 +61,7 @@ def ask(
     version = ABORTABLE if abortable else UNABORTABLE
     question = AddPartitions(*writer, partitions, verify_only=not adds, version=version)
     return (
-        broker.transactions.run(writer.transactional_id, question, now)
+        ask_coordinator(broker, question, now)
         .or_else(lambda error: dict.fromkeys(partitions, error.code))
         .and_then(_as_partitions_say_it)
     )

@@ -50,8 +50,8 @@ class Connections:
         return len(self.by_number)
 
     def open_doors(self, listeners: list[Listener]) -> None:
-        """Let clients in from now on."""
-        self._listeners = listeners
+        """Let whoever comes to these in from now on."""
+        self._listeners += listeners
         for listener in listeners:
             listener.open(self._host.loop, self, self._host.settings)
 

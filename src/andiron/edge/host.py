@@ -44,6 +44,7 @@ from andiron.model.effects import (
     Woken,
     Work,
 )
+from andiron.model.errors import AndironError
 from andiron.model.ids import NEVER, Millis
 
 if TYPE_CHECKING:
@@ -53,11 +54,18 @@ if TYPE_CHECKING:
     from andiron.edge.worker import Worker
 
 GRACE_MS = 3_000  # for what is in flight when the host is told to stop
+LEAVE_MS = 30_000  # for others to take over what is led here
+RESIGN_MS = 200  # for others to hear that this node leads the metadata no more
+WAITING_MS = 5_000  # between complaints of a node that is not let in
 CALM_MS = 1_000  # between wakings of a node that fails when woken
 
 _WOKEN = Woken()
 
 log = logging.getLogger(__name__)
+
+
+class CannotServe(AndironError):
+    """The node will not get into its cluster, and says why."""
 
 
 class Host:
@@ -94,12 +102,22 @@ class Host:
     # ── life ─────────────────────────────────────────────────────────────────────────
 
     def start(self, listeners: list[Listener]) -> None:
-        """Start the node, and let clients in when it is ready."""
+        """Start the node, and let clients in when it is ready; other controllers at once, since it needs them for that.
+        Raises if it will not be taken into its cluster."""
+        inner = [each for each in listeners if each.name in self._node.controller_listeners]
         self._carry_out(self._node.start(self.now))
+        self.connections.open_doors(inner)
+        until = self.now + self._node.patience_ms
+        said_at = self.now
         while not self._node.ready and not self._stop_wanted:
-            self.turn()
+            self.turn(Millis(self.now + WAITING_MS))
+            if self.now >= until and self._node.trouble is not None:
+                raise CannotServe(self._node.trouble)
+            if self.now - said_at >= WAITING_MS:
+                said_at = self.now
+                log.warning("not let in yet: %s", self._node.waits_for)
         if not self._stop_wanted:
-            self.connections.open_doors(listeners)
+            self.connections.open_doors([each for each in listeners if each not in inner])
 
     def run(self) -> bool:
         """Serve until told to stop; then finish what is in flight, and bring it all to the disk.
@@ -107,6 +125,7 @@ class Host:
         while not self._stop_wanted:
             self.turn()
         log.info("stopping")
+        self._leave()
         return self._wind_down()
 
     def stop(self) -> None:
@@ -154,6 +173,17 @@ class Host:
                 log.exception("what is due on connection %s cannot be sent", connection.id)
                 connection.give_up("what is due cannot be sent")
 
+    def _leave(self) -> None:
+        """Go on serving until others have taken over what is led here."""
+        until = Millis(self.now + LEAVE_MS)
+        self._carry_out(self._node.leave(self.now))
+        while not self._node.has_left and self.now < until:
+            self.turn(until)
+        self._carry_out(self._node.resign(self.now))
+        until = Millis(self.now + RESIGN_MS)
+        while self.peers.has_unsent and self.now < until:
+            self.turn(until)
+
     def _wind_down(self) -> bool:
         self.connections.close_doors()
         until = Millis(self.now + GRACE_MS)
@@ -163,7 +193,7 @@ class Host:
         self._collect()
         self._send()
         self._worker.close()
-        clean = self._node.stop(self.now) if self._node.ready else True
+        clean = self._node.stop(self.now) if self._node.is_settled else True
         self.connections.close_all()
         self.peers.close_all()
         return clean

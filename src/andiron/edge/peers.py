@@ -67,6 +67,11 @@ class Peers:
                 return
         link.ask(call)
 
+    @property
+    def has_unsent(self) -> bool:
+        """Whether something is still to be sent."""
+        return any(link.has_unsent for link in self._links.values())
+
     def next_deadline(self) -> Millis:
         """When a call is late; at once if there are failures to tell."""
         if self._failed:
@@ -115,6 +120,10 @@ class Link:
     def id(self) -> str:
         """What the host's log calls it."""
         return f"to {self.key[0]}"
+
+    @property
+    def has_unsent(self) -> bool:
+        return bool(self._outbox.backlog)
 
     def ask(self, call: Call) -> None:
         """Send a request when the turn ends, or when the link is there."""

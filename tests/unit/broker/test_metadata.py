@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from andiron.broker.metadata import NAME, TOPIC_ID
+from andiron.broker.quorum_messages import METADATA, TOPIC_ID
 from andiron.broker.shards import batches_between
 from andiron.model.errors import ProtocolError
 from andiron.sim.disk import MemoryDisk
@@ -46,7 +46,7 @@ def test_the_log_begins_with_the_leaders_own_record(node):
 
 
 def test_the_log_lies_where_kafka_has_it(node):
-    assert str(NAME) == "__cluster_metadata-0"
+    assert str(METADATA) == "__cluster_metadata-0"
     assert "00000000000000000000.log" in node.disk.names("/data/__cluster_metadata-0")
     assert metadata(node).partition.topic_id == TOPIC_ID
 
@@ -80,7 +80,7 @@ def test_everything_is_replayed_after_a_restart(node, clean):
 def test_each_start_is_a_new_leader_epoch_and_a_new_broker_epoch(node):
     epochs = []
     for _ in range(3):
-        epochs.append((metadata(node).partition.epoch, metadata(node).broker_epoch))
+        epochs.append((metadata(node).partition.epoch, node.node.broker.lifecycle.epoch))
         node.restart()
 
     assert sorted(set(epochs)) == epochs

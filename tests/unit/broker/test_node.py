@@ -12,6 +12,7 @@ from andiron.model.effects import Close, Connected, Disconnected, Received, Repl
 from andiron.sim.disk import MemoryDisk
 from andiron.wire.header import encode_request_header
 from andiron.wire.messages.api_versions import ApiVersionsRequest
+from andiron.wire.messages.describe_cluster import DescribeClusterRequest
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from andiron.wire.messages.init_producer_id import InitProducerIdRequest
 from andiron.wire.messages.metadata import MetadataRequest
@@ -125,7 +126,9 @@ def test_a_connection_that_was_never_announced_is_served_all_the_same(node):
 def test_a_client_of_the_controllers_listener_is_answered(node):
     node.connect(9, "CONTROLLER")
 
-    assert node.ask(MetadataRequest(None, False), 9, conn=9).brokers[0].port == 9092
+    assert node.ask(DescribeClusterRequest(), 1, conn=9).brokers[0].port == 9092
+    with pytest.raises(Closed, match=r"Metadata .* is not served"):
+        node.ask(MetadataRequest(None, False), 9, conn=9)
 
 
 def test_disconnecting_twice_or_without_having_come_is_nothing(node):

@@ -126,7 +126,26 @@ def test_the_brokers_settings_give_topics_their_defaults():
         ({"broker__id": "2"}, "broker.id: 2 is not node.id, 1"),
         ({"process__roles": None}, "process.roles: not given"),
         ({"process__roles": "leader"}, "process.roles: 'leader' is none of broker, controller"),
-        ({"process__roles": "broker"}, "process.roles: a broker alone is not served yet"),
+        (
+            {"process__roles": "broker"},
+            "listeners: CONTROLLER is the controller's, and this node is a broker alone",
+        ),
+        (
+            {"process__roles": "broker", "listeners": "PLAINTEXT://:9092"},
+            "controller.quorum.voters: not given; a broker alone",
+        ),
+        (
+            {
+                "process__roles": "broker",
+                "listeners": "PLAINTEXT://:9092",
+                "controller__quorum__voters": "1@h:1,2@h:2",
+            },
+            "controller.quorum.voters: node 1 is a voter, so process.roles must have controller",
+        ),
+        (
+            {"process__roles": "controller"},
+            "listeners: PLAINTEXT is for clients, and a controller alone serves none",
+        ),
         ({"listeners": "PLAINTEXT://:9092"}, "controller.listener.names: not given"),
         ({"listeners": "CONTROLLER://:9093"}, "listeners: all of them are the controller's"),
         ({"listeners": "PLAINTEXT://:1,CONTROLLER://:1"}, "listeners: .* share a port"),
@@ -167,7 +186,6 @@ def test_the_brokers_settings_give_topics_their_defaults():
             {"controller__quorum__voters": "2@h:1"},
             "controller.quorum.voters: node 1 is a controller and not among",
         ),
-        ({"controller__quorum__voters": "1@h:1,2@h:2"}, "controller.quorum.voters: more than one voter"),
         (
             {"controller__quorum__bootstrap__servers": "h"},
             "controller.quorum.bootstrap.servers: 'h' has no port",

@@ -36,7 +36,7 @@ def test_a_partition_is_led_under_the_epoch_of_the_metadata(node):
 
     node.restart(clean=False)
 
-    assert node.partition("t").epoch == 1
+    assert node.partition("t").epoch == 2
 
 
 def test_a_topics_settings_reach_all_of_its_partitions_and_no_other(node):

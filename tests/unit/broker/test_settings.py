@@ -30,7 +30,6 @@ NOT_HERE = {
     "remote.log.delete.on.disable": "there is no tiered storage",
     "local.retention.ms": "there is no tiered storage",
     "local.retention.bytes": "there is no tiered storage",
-    "unclean.leader.election.enable": "comes with replication",
     "leader.replication.throttled.replicas": "comes with replication",
     "follower.replication.throttled.replicas": "comes with replication",
 }

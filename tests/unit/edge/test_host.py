@@ -219,7 +219,7 @@ def test_a_stop_does_not_wait_for_requests_that_wait_for_something(play):
 def test_a_node_that_never_became_ready_is_not_told_to_stop():
     node = ScriptedNode()
     play = Playground(node=node)
-    node.ready = False
+    node.ready = node.is_settled = False
     with play:
         play.host.stop()
         play.host.run()

@@ -2,7 +2,8 @@
 
 A module has `API`, the versions it has `SERVED` and those `ADVERTISED` in ApiVersions (the
 same but for Produce), and `handle(broker, request)`, which returns a response, a Wait, or
-None where nobody waits for an answer. To serve an API is to add its module to the list.
+None where nobody waits for an answer; its `SCOPE`, if it has one, says that it is served on the
+controllers' listeners, too or only. To serve an API is to add its module to the list.
 """
 
 from __future__ import annotations
@@ -14,8 +15,15 @@ from typing import Any, NamedTuple
 from andiron.broker.handlers import (
     add_offsets_to_txn,
     add_partitions_to_txn,
+    allocate_producer_ids,
     alter_configs,
+    alter_partition,
+    alter_partition_reassignments,
     api_versions,
+    assign_replicas_to_dirs,
+    begin_quorum_epoch,
+    broker_heartbeat,
+    broker_registration,
     consumer_group_describe,
     consumer_group_heartbeat,
     create_partitions,
@@ -28,9 +36,13 @@ from andiron.broker.handlers import (
     describe_groups,
     describe_log_dirs,
     describe_producers,
+    describe_quorum,
     describe_topic_partitions,
     describe_transactions,
+    elect_leaders,
+    end_quorum_epoch,
     end_txn,
+    envelope,
     fetch,
     find_coordinator,
     heartbeat,
@@ -41,6 +53,7 @@ from andiron.broker.handlers import (
     list_config_resources,
     list_groups,
     list_offsets,
+    list_partition_reassignments,
     list_transactions,
     metadata,
     offset_commit,
@@ -50,8 +63,11 @@ from andiron.broker.handlers import (
     produce,
     sync_group,
     txn_offset_commit,
+    unregister_broker,
+    vote,
     write_txn_markers,
 )
+from andiron.broker.listeners import Scope
 
 
 class Handler(NamedTuple):
@@ -61,10 +77,15 @@ class Handler(NamedTuple):
     served: tuple[int, int]
     advertised: tuple[int, int]
     handle: Callable[..., Any]
+    scope: Scope
+
+    def serves(self, version: int) -> bool:
+        return self.served[0] <= version <= self.served[1]
 
 
 def _row(module: ModuleType) -> Handler:
-    return Handler(module.API, module.SERVED, module.ADVERTISED, module.handle)
+    scope = getattr(module, "SCOPE", Scope.BROKER)
+    return Handler(module.API, module.SERVED, module.ADVERTISED, module.handle, scope)
 
 
 HANDLERS = {
@@ -111,6 +132,20 @@ HANDLERS = {
             consumer_group_describe,
             list_config_resources,
             describe_topic_partitions,
+            elect_leaders,
+            alter_partition_reassignments,
+            list_partition_reassignments,
+            unregister_broker,
+            describe_quorum,
+            vote,
+            begin_quorum_epoch,
+            end_quorum_epoch,
+            envelope,
+            broker_registration,
+            broker_heartbeat,
+            alter_partition,
+            allocate_producer_ids,
+            assign_replicas_to_dirs,
         ],
     )
 }

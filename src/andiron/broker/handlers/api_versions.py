@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 
 from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
 from andiron.controller.features import SUPPORTED
 from andiron.model.errors import ErrorCode
@@ -28,6 +29,7 @@ from andiron.wire.messages.api_versions import (
 
 API = ApiKey.API_VERSIONS
 SERVED = ADVERTISED = (0, 4)
+SCOPE = Scope.BOTH
 
 SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
@@ -40,7 +42,10 @@ def handle(broker: Broker, request: Request[ApiVersionsRequest]) -> ApiVersionsR
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST.number)
     levels = broker.image.features
     return ApiVersionsResponse(
-        api_keys=[ApiVersion(key, least, most) for key, (least, most) in sorted(broker.advertised.items())],
+        api_keys=[
+            ApiVersion(key, *versions)
+            for key, versions in sorted(broker.advertised[_scope(broker, request)].items())
+        ],
         supported_features=[
             SupportedFeatureKey(name, least, most)
             for name, (least, most) in SUPPORTED.items()
@@ -51,6 +56,11 @@ def handle(broker: Broker, request: Request[ApiVersionsRequest]) -> ApiVersionsR
             FinalizedFeatureKey(name, level, level) for name, level in sorted(levels.items())
         ],
     )
+
+
+def _scope(broker: Broker, request: Request[ApiVersionsRequest]) -> Scope:
+    is_controllers = request.listener in broker.settings.controller_listeners
+    return Scope.CONTROLLER if is_controllers else Scope.BROKER
 
 
 def downgrade() -> ApiVersionsResponse:

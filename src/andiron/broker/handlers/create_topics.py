@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
@@ -20,11 +21,17 @@ from andiron.wire.messages.create_topics import (
 
 API = ApiKey.CREATE_TOPICS
 SERVED = ADVERTISED = (2, 7)
+SCOPE = Scope.BOTH
 
 
 def handle(broker: Broker, request: Request[CreateTopicsRequest]) -> Wait:
     body = request.body
-    return broker.decide(body, request.now, body.timeout_ms).or_else(partial(_refusal, body))
+    decided = broker.decide(body, request.now, body.timeout_ms)
+    if body.validate_only:
+        return decided.or_else(partial(_refusal, body))
+    return decided.and_then(lambda answer: broker.until_created(answer, lambda: answer)).or_else(
+        partial(_refusal, body)
+    )
 
 
 def _refusal(body: CreateTopicsRequest, error: ProtocolError) -> CreateTopicsResponse:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
@@ -21,6 +22,7 @@ from andiron.wire.messages.delete_topics import (
 
 API = ApiKey.DELETE_TOPICS
 SERVED = ADVERTISED = (1, 6)
+SCOPE = Scope.BOTH
 
 
 def handle(broker: Broker, request: Request[DeleteTopicsRequest]) -> Wait:

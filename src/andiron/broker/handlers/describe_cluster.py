@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
 from andiron.broker.operations import ON_THE_CLUSTER
 from andiron.broker.request import Request
 from andiron.model.errors import ErrorCode
@@ -16,6 +17,7 @@ from andiron.wire.messages.metadata import NOT_ASKED
 
 API = ApiKey.DESCRIBE_CLUSTER
 SERVED = ADVERTISED = (0, 2)
+SCOPE = Scope.BOTH
 
 BROKERS, CONTROLLERS = 1, 2
 
@@ -30,7 +32,7 @@ def handle(broker: Broker, request: Request[DescribeClusterRequest]) -> Describe
         )
     return DescribeClusterResponse(
         cluster_id=broker.cluster_id,
-        controller_id=broker.metadata.controller_id,
+        controller_id=broker.controller_told,
         brokers=[
             DescribeClusterBroker(node.id, *node.endpoint(request.listener), node.rack, node.fenced)
             for node in image.brokers.values()

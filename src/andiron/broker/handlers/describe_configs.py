@@ -7,6 +7,7 @@ a setting that has no effect here is not in a table, and so is not shown.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
 from andiron.broker.settings import GROUP_ROWS, TOPIC_ROWS
 from andiron.controller.image import BROKER, GROUP, TOPIC
@@ -25,6 +26,7 @@ from andiron.wire.messages.describe_configs import (
 
 API = ApiKey.DESCRIBE_CONFIGS
 SERVED = ADVERTISED = (1, 4)
+SCOPE = Scope.BOTH
 
 
 def handle(broker: Broker, request: Request[DescribeConfigsRequest]) -> DescribeConfigsResponse:

@@ -7,51 +7,74 @@ partition with records gives at least one whole batch, however large; the rest s
 is left of `max_bytes`. Records are never read here: the answer carries FileSlices, and
 the edge sends them from the page cache.
 
-Who says which epoch its last record is of (followers, from version 12 on) is told where its log parts from this one.
+A follower fetches as a consumer does, and sees everything up to the end. What it asks for tells what it holds, and
+that counts (replication/leader.py) before it is served, unless its log parts from this one: then it is told where.
+Consumers may read from followers too (KIP-392), up to the watermark that is known there.
 
-Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names.
+Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names, 16 tells who leads instead (leader_hints.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Hashable, Sized
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from andiron.broker.broker import Broker
 from andiron.broker.fetch_sessions import Asked, FetchSession, all_asked
+from andiron.broker.leader_hints import LeaderHints
+from andiron.broker.listeners import Scope
 from andiron.broker.partition import Partition
+from andiron.broker.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import LeaderEpoch, Millis, Offset
+from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
+    FetchPartition,
     FetchRequest,
     FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
 
 API = ApiKey.FETCH
 SERVED = ADVERTISED = (4, 18)
+SCOPE = Scope.BOTH
 
 READ_COMMITTED = 1
+FROM_FOLLOWERS_SINCE = 11  # the version whose consumers can be sent to the nearest replica
+
+
+class Replica(NamedTuple):
+    """A follower that fetches, and in which of its lives."""
+
+    id: NodeId
+    broker_epoch: int
 
 
 def handle(broker: Broker, request: Request[FetchRequest]) -> FetchResponse | Wait:
     body = request.body
+    if body.cluster_id not in (None, broker.cluster_id):
+        return FetchResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID.number)
     try:
         session = broker.sessions.enter(body, request.version, request.now)
     except ProtocolError as error:
         return FetchResponse(error_code=error.code.number)
-    fetch = Fetch(broker, body, session)
+    if session is not None:
+        broker.touch(session)  # an earlier fetch of the session waits no longer
+    fetch = Fetch(broker, request, session)
+    fetch.note_progress(request.now)
     if body.max_wait_ms <= 0 or not fetch.asked or fetch.is_enough():
         return fetch.response()
     return Wait(
         watch=fetch.watched(),
-        until=fetch.is_enough,
+        until=fetch.is_over,
         deadline=Millis(request.now + body.max_wait_ms),
         then=fetch.response,
         otherwise=fetch.response,
@@ -70,32 +93,67 @@ class Found:
     records: Sized = b""
     aborted: list[AbortedTransaction] | None = None
     diverging: EpochEndOffset | None = None
+    leader: LeaderIdAndEpoch | None = None  # with an error: who is to be asked instead
+    moved: bool = False  # more is committed than whoever asks knows of
 
     @property
     def is_urgent(self) -> bool:
         """Whether the client must hear of it at once, records or not."""
-        return self.error is not ErrorCode.NONE or self.diverging is not None
+        return self.error is not ErrorCode.NONE or self.diverging is not None or self.moved
 
 
 class Fetch:
     """One fetch request, asked once or, while it waits, again and again."""
 
-    def __init__(self, broker: Broker, body: FetchRequest, session: FetchSession | None) -> None:
-        self._broker, self._body, self._session = broker, body, session
+    def __init__(self, broker: Broker, request: Request[FetchRequest], session: FetchSession | None) -> None:
+        body = request.body
+        self._broker, self._body, self._session, self._conn = broker, body, session, request.conn
+        self._replica = _replica(body)
+        self._anywhere = self._replica is None and request.version >= FROM_FOLLOWERS_SINCE
+        self._session_epoch = 0 if session is None else session.epoch
+        self._hints = LeaderHints(broker, request.listener)
         self._committed = body.isolation_level == READ_COMMITTED
         self._incremental = session is not None and body.session_epoch > 0
         self.asked = list(all_asked(body)) if session is None else session.partitions()
         self._found: list[Found] = []
 
-    def watched(self) -> tuple[Partition, ...]:
-        """The partitions whose movement may bring an answer."""
-        hosted: dict[Partition, None] = {}
+    def watched(self) -> tuple[Hashable, ...]:
+        """The partitions whose movement may bring an answer, and the session that may go on without it."""
+        hosted: dict[Hashable, None] = {} if self._session is None else {self._session: None}
         for asked in self.asked:
             try:
                 hosted[self._partition(asked)] = None
             except ProtocolError:
                 continue  # found to be an error already: such a fetch does not wait
         return tuple(hosted)
+
+    def note_progress(self, now: Millis) -> None:
+        """What a follower asks for tells what it holds."""
+        if self._replica is None:
+            return
+        for asked in self.asked:
+            try:
+                self._note(self._partition(asked), asked.wanted, now)
+            except ProtocolError:
+                continue  # its answer will say what is wrong
+
+    def _note(self, partition: Partition, wanted: FetchPartition, now: Millis) -> None:
+        """Only what this very log has counts: a follower that parted from it holds something else."""
+        leader, offset = partition.leader(), Offset(wanted.fetch_offset)
+        partition.check_epoch(wanted.current_leader_epoch)
+        if wanted.last_fetched_epoch >= 0 and _divergence(
+            partition, LeaderEpoch(wanted.last_fetched_epoch), offset
+        ):
+            return
+        if partition.log.start <= offset <= leader.end and self._replica is not None:
+            self._broker.fetched_by(
+                partition, *self._replica, offset, Offset(wanted.log_start_offset), self._conn, now
+            )
+
+    def is_over(self) -> bool:
+        """Whether it need not wait any longer: there is enough, or its session has gone on to the next fetch."""
+        is_late = self._session is not None and self._session.epoch != self._session_epoch
+        return self.is_enough() or is_late
 
     def is_enough(self) -> bool:
         """Look at all partitions: is there enough to answer, or something to complain of?"""
@@ -127,10 +185,14 @@ class Fetch:
             topic.partitions.append(_partition_data(found))
             self._told(found)
         return FetchResponse(
-            session_id=self._session.id if self._session else 0, responses=list(topics.values())
+            session_id=self._session.id if self._session else 0,
+            responses=list(topics.values()),
+            node_endpoints=[NodeEndpoint(*each) for each in self._hints.endpoints()],
         )
 
     def _partition(self, asked: Asked) -> Partition:
+        if asked.topic_id == METADATA_TOPIC_ID and asked.wanted.partition == 0:
+            return self._broker.metadata.partition
         return self._broker.partition(asked.topic, asked.topic_id, asked.wanted.partition)
 
     def _look(self, asked: Asked, left: int, *, at_least_one: bool) -> Found:
@@ -138,9 +200,14 @@ class Fetch:
         try:
             partition = self._partition(asked)
             partition.check_epoch(wanted.current_leader_epoch)
-            found.watermark, found.start = partition.leader().watermark, partition.log.start
-            upto = partition.readable_end(self._committed)
-            found.last_stable = upto if self._committed else partition.log.last_stable(found.watermark)
+            if not (self._anywhere and partition.follows):
+                partition.leader()
+            found.watermark, found.start = partition.watermark, partition.log.start
+            found.last_stable = partition.log.last_stable(found.watermark)
+            found.moved = found.watermark > wanted.high_watermark
+            upto = found.last_stable if self._committed else found.watermark
+            if self._replica is not None:
+                upto = partition.log.end
             offset = Offset(wanted.fetch_offset)
             if wanted.last_fetched_epoch >= 0:
                 found.diverging = _divergence(partition, LeaderEpoch(wanted.last_fetched_epoch), offset)
@@ -154,8 +221,19 @@ class Fetch:
                 if self._committed:
                     found.aborted = self._aborted(partition, offset, upto)
         except ProtocolError as error:
-            return Found(asked, error.code)
+            return self._refused(asked, error.code)
         return found
+
+    def _refused(self, asked: Asked, code: ErrorCode) -> Found:
+        refused = Found(asked, code)
+        if code in (
+            ErrorCode.NOT_LEADER_OR_FOLLOWER,
+            ErrorCode.FENCED_LEADER_EPOCH,
+            ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ):
+            hint = self._hints.leader_of(asked.topic, asked.topic_id, asked.wanted.partition)
+            refused.leader = None if hint is None else LeaderIdAndEpoch(*hint)
+        return refused
 
     def _aborted(self, partition: Partition, offset: int, upto: int) -> list[AbortedTransaction]:
         return [
@@ -191,7 +269,15 @@ def _partition_data(found: Found) -> PartitionData:
         aborted_transactions=found.aborted,
         records=found.records,
         diverging_epoch=found.diverging,
+        current_leader=found.leader,
     )
+
+
+def _replica(body: FetchRequest) -> Replica | None:
+    """Who fetches to follow; None is a consumer."""
+    if body.replica_state is not None and body.replica_state.replica_id >= 0:
+        return Replica(NodeId(body.replica_state.replica_id), body.replica_state.replica_epoch)
+    return Replica(NodeId(body.replica_id), -1) if body.replica_id >= 0 else None
 
 
 def _divergence(partition: Partition, last_epoch: LeaderEpoch, offset: Offset) -> EpochEndOffset | None:

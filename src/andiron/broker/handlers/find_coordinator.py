@@ -35,9 +35,9 @@ def handle(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoor
     if topic in broker.image.topics:
         return _response(broker, request)
     created = broker.create_internal(topic, request.now)
-    return created.and_then(lambda _: _response(broker, request)).or_else(
-        lambda _: _response(broker, request)
-    )
+    return created.and_then(
+        lambda answer: broker.until_created(answer, lambda: _response(broker, request))
+    ).or_else(lambda _: _response(broker, request))
 
 
 def _response(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoordinatorResponse:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
@@ -20,6 +21,7 @@ from andiron.wire.messages.incremental_alter_configs import (
 
 API = ApiKey.INCREMENTAL_ALTER_CONFIGS
 SERVED = ADVERTISED = (0, 1)
+SCOPE = Scope.BOTH
 
 
 def handle(broker: Broker, request: Request[IncrementalAlterConfigsRequest]) -> Wait:

@@ -71,12 +71,24 @@ def _answer(
             raise ErrorCode.UNSUPPORTED_VERSION.error(f"no place is called {wanted.timestamp}")
         partition = broker.partition_by_name(topic, wanted.partition_index)
         partition.check_epoch(wanted.current_leader_epoch)
-        place = _find(partition, wanted.timestamp, partition.readable_end(committed))
+        place = _find(partition, wanted.timestamp, _end(partition, request, committed))
         answer.timestamp, answer.offset, answer.leader_epoch = place
     except ProtocolError as error:
         answer.error_code = error.code.number
         answer.timestamp = answer.offset = answer.leader_epoch = -1
     return answer
+
+
+def _end(partition: Partition, request: Request[ListOffsetsRequest], committed: bool) -> Offset:
+    """Where the log ends for whoever asks. Just after a change of leaders the new one may not know yet what had been
+    committed, and must not tell of an earlier end than was told before (KIP-207)."""
+    leader = partition.leader()
+    if request.body.replica_id >= 0:
+        return leader.end
+    if leader.watermark < leader.epoch_start:
+        code = ErrorCode.OFFSET_NOT_AVAILABLE if request.version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE
+        raise code.error(f"what is committed of {partition.name} is not known yet")
+    return partition.readable_end(committed)
 
 
 def _find(partition: Partition, timestamp: int, upto: Offset) -> Place:

@@ -45,10 +45,10 @@ def handle(broker: Broker, request: Request[MetadataRequest]) -> MetadataRespons
         return _response(broker, request)
     wanted = [CreatableTopic(name, num_partitions=-1, replication_factor=-1) for name in missing]
     created = broker.decide(CreateTopicsRequest(wanted, CREATION_MS), request.now, CREATION_MS)
-    # Whether it worked is seen by what is there now: topics that are not are told as unknown.
-    return created.and_then(lambda _: _response(broker, request)).or_else(
-        lambda _: _response(broker, request)
-    )
+    # Whether it worked is seen by what is there then: topics that are not are told as unknown.
+    return created.and_then(
+        lambda answer: broker.until_created(answer, lambda: _response(broker, request))
+    ).or_else(lambda _: _response(broker, request))
 
 
 def _to_create(broker: Broker, request: Request[MetadataRequest]) -> list[str]:
@@ -69,7 +69,7 @@ def _response(broker: Broker, request: Request[MetadataRequest]) -> MetadataResp
             if not node.fenced
         ],
         cluster_id=broker.cluster_id,
-        controller_id=broker.metadata.controller_id,
+        controller_id=broker.controller_told,
         topics=_topics(image, request),
         cluster_authorized_operations=(
             ON_THE_CLUSTER if request.body.include_cluster_authorized_operations else NOT_ASKED

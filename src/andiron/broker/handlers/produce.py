@@ -9,6 +9,8 @@ The first batch of a transaction in a partition waits for its coordinator's word
 appended (transactional_writes.py). Batches of a transaction in a request that does not name it are
 refused, and all of the request with them.
 
+A partition that is led elsewhere says by whom (leader_hints.py).
+
 With acks=0 nobody reads an error, so the connection is closed instead, as Kafka does,
 and the producer finds out by that.
 """
@@ -19,6 +21,7 @@ import logging
 
 from andiron.broker.broker import Broker
 from andiron.broker.internal_topics import ADMIN_CLIENT_ID, INTERNAL
+from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.partition import Partition, Written
 from andiron.broker.request import Request
 from andiron.broker.transactional_writes import Admissions, are_transactional, begin_transaction
@@ -27,6 +30,8 @@ from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.produce import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -75,8 +80,10 @@ def produce(
         return None
     waiting = [one for one in pending if not one[0].acknowledged(one[1], body.acks)]
     if not waiting:
-        return response
-    return _wait(response, waiting, body, request.now)
+        return _with_hints(response, broker, request)
+    return _wait(response, waiting, body, request.now).and_then(
+        lambda response: _with_hints(response, broker, request)
+    )
 
 
 def _append(
@@ -98,6 +105,20 @@ def _append(
     )
     pending.append((partition, written, answer))
     return answer
+
+
+def _with_hints(
+    response: ProduceResponse, broker: Broker, request: Request[ProduceRequest]
+) -> ProduceResponse:
+    """The response, with the leader of each partition that is led elsewhere."""
+    hints = LeaderHints(broker, request.listener)
+    for topic in response.responses:
+        for answer in topic.partition_responses:
+            if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER.number:
+                hint = hints.leader_of(topic.name, topic.topic_id, answer.index)
+                answer.current_leader = None if hint is None else LeaderIdAndEpoch(*hint)
+    response.node_endpoints = [NodeEndpoint(*each) for each in hints.endpoints()]
+    return response
 
 
 def refused(index: int, error: ProtocolError) -> PartitionProduceResponse:

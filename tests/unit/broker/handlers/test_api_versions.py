@@ -3,7 +3,8 @@
 import pytest
 
 from andiron.broker.handlers import HANDLERS
-from andiron.wire.apis import APIS
+from andiron.broker.listeners import Scope
+from andiron.wire.apis import APIS, ApiKey
 from andiron.wire.messages.api_versions import ApiVersionsRequest
 from worlds.node import Closed, error_of
 
@@ -16,7 +17,16 @@ def ask(node, version, name="client", number="1.0"):
 def test_every_api_that_is_served_is_named_and_no_other(node, version):
     told = {api.api_key: (api.min_version, api.max_version) for api in ask(node, version).api_keys}
 
-    assert told == {key: handler.advertised for key, handler in HANDLERS.items()}
+    assert told == {key: row.advertised for key, row in HANDLERS.items() if Scope.BROKER in row.scope}
+
+
+def test_controllers_name_what_is_theirs(node):
+    node.connect(9, "CONTROLLER")
+    told = {api.api_key for api in node.ask(ApiVersionsRequest("test", "1"), 4, conn=9).api_keys}
+
+    assert told == {key for key, row in HANDLERS.items() if Scope.CONTROLLER in row.scope}
+    assert ApiKey.VOTE in told
+    assert ApiKey.PRODUCE not in told
 
 
 def test_it_is_true_but_for_the_oldest_versions_of_produce():
@@ -64,7 +74,8 @@ def test_the_levels_of_the_features_are_told(node, version):
     response = ask(node, version)
 
     final = {feature.name: feature.max_version_level for feature in response.finalized_features}
-    assert final == {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
+    newest = {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
+    assert final == {**newest, "eligible.leader.replicas.version": 1}
     for supported in response.supported_features:
         assert supported.min_version <= final[supported.name] <= supported.max_version
     assert response.finalized_features_epoch > 0

@@ -94,14 +94,14 @@ def test_the_leader_epoch_of_each_place(node):
     node.restart(clean=False)
     node.produce("t", b"b")
 
-    assert [look(node, time).leader_epoch for time in (EARLIEST, LATEST, 0)] == [0, 1, 0]
+    assert [look(node, time).leader_epoch for time in (EARLIEST, LATEST, 0)] == [0, 2, 0]
 
 
 def test_an_empty_log_starts_with_the_present_epoch(node):
     node.create("t")
     node.restart(clean=False)
 
-    assert look(node, EARLIEST).leader_epoch == node.partition("t").epoch == 1
+    assert look(node, EARLIEST).leader_epoch == node.partition("t").epoch == 2
 
 
 def test_what_was_deleted_is_not_found(filled):
@@ -134,7 +134,7 @@ def test_a_leader_epoch_is_checked(node):
     node.create("t")
     node.restart(clean=False)
 
-    codes = [error_of(look(node, LATEST, epoch=epoch)) for epoch in (0, 1, 2)]
+    codes = [error_of(look(node, LATEST, epoch=epoch)) for epoch in (1, 2, 3)]
 
     assert codes == ["FENCED_LEADER_EPOCH", "NONE", "UNKNOWN_LEADER_EPOCH"]
 

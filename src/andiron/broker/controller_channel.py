@@ -1,0 +1,109 @@
+"""The way of a request to the controller, wherever it is.
+
+    decide(request) ─▶ is the controller here? ── yes ─▶ metadata.decide
+                                 │ no
+                                 ├─ what a broker itself asks ─▶ a call of that API
+                                 └─ what a client asked       ─▶ the same request, in an Envelope
+                        nobody leads, or it was the wrong one ─▶ a little later, again, until time is up
+
+Whoever asks gets one Wait and never learns how often it took. A request whose answer was lost is asked again, and may
+find that it was carried out the first time: a topic that is created twice so is "there already", as in Kafka.
+
+Read next: handlers/envelope.py, the other end of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from andiron.broker.calls import Calls
+from andiron.broker.metadata import Metadata
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Address, Millis
+from andiron.wire.apis import APIS, ApiKey
+from andiron.wire.codec import decoder, encoder
+from andiron.wire.header import decode_response_header, encode_request_header
+from andiron.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
+
+LANE = "controller"
+RETRY_MS = 50
+CALL_MS = 5_000  # for one try
+
+# What brokers ask on their own account; each answers an error of its own.
+OWN = {
+    ApiKey.BROKER_REGISTRATION,
+    ApiKey.BROKER_HEARTBEAT,
+    ApiKey.ALTER_PARTITION,
+    ApiKey.ALLOCATE_PRODUCER_IDS,
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS,
+}
+ELSEWHERE = {ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION}
+
+
+class ControllerChannel:
+    """Asks the controller for a node."""
+
+    def __init__(self, metadata: Metadata, calls: Calls, client_id: str, clock: Callable[[], Millis]) -> None:
+        self._metadata, self._calls, self._client_id, self._clock = metadata, calls, client_id, clock
+
+    def decide(self, request: Any, now: Millis, timeout_ms: int) -> Wait:
+        """Let the controller decide; the Wait gives its response once that is committed.
+        What keeps it from being so is raised when the response is asked for: see Wait.or_else."""
+        return self._attempt(request, Millis(now + max(0, timeout_ms)), now)
+
+    def _attempt(self, request: Any, deadline: Millis, now: Millis) -> Wait:
+        metadata = self._metadata
+        if metadata.leads:
+            try:
+                asked = metadata.decide(request, now, deadline - now)
+            except ProtocolError as error:
+                asked = Wait.failed(error)
+        elif (address := metadata.controller_address) is not None:
+            asked = self._ask(address, request, deadline, now)
+        else:
+            asked = Wait.failed(ErrorCode.NOT_CONTROLLER.error("no controller is known"))
+        return asked.or_else(lambda error: self._again(request, deadline, error))
+
+    def _again(self, request: Any, deadline: Millis, error: ProtocolError) -> Wait:
+        now = self._clock()
+        if error.code not in ELSEWHERE:
+            raise error
+        if now >= deadline:
+            raise ErrorCode.REQUEST_TIMED_OUT.error(f"the controller could not be asked: {error.detail}")
+
+        def attempt() -> Wait:
+            return self._attempt(request, deadline, self._clock())
+
+        return Wait((), lambda: False, Millis(min(deadline, now + RETRY_MS)), attempt, attempt)
+
+    def _ask(self, address: Address, request: Any, deadline: Millis, now: Millis) -> Wait:
+        timeout_ms = max(1, min(CALL_MS, deadline - now))
+        if type(request).__api_key__ in OWN:
+            return self._calls.ask(address, LANE, request, timeout_ms).and_then(_checked)
+        enclosed, key, version = self._enclosed(request)
+        asked = self._calls.ask(address, LANE, EnvelopeRequest(enclosed), timeout_ms)
+        return asked.and_then(lambda response: _opened(response, key, version))
+
+    def _enclosed(self, request: Any) -> tuple[bytes, int, int]:
+        api = APIS[type(request).__api_key__]
+        version = api.versions[1]
+        parts: list[Any] = [encode_request_header(api.key, version, 0, self._client_id)]
+        encoder(api.request, version)(request, parts)
+        return b"".join(parts), api.key, version
+
+
+def _checked(response: Any) -> Any:
+    if response.error_code == ErrorCode.NOT_CONTROLLER.number:
+        raise ErrorCode.NOT_CONTROLLER.error("the node that was asked is not the controller")
+    return response
+
+
+def _opened(response: EnvelopeResponse, key: int, version: int) -> Any:
+    """The response in an envelope's answer."""
+    if response.error_code:
+        raise ErrorCode.of(response.error_code).error("the controller would not take the request")
+    frame = memoryview(response.response_data or b"")
+    _, position = decode_response_header(frame, 0, len(frame), key, version)
+    return decoder(APIS[key].response, version)(frame, position, len(frame))[0]

@@ -1,0 +1,283 @@
+"""Fetches from one leader for all partitions that it leads and this node follows.
+
+    positions that moved ─▶ Fetch, one at a time ─▶ leader ─▶ for each partition: take ─▶ the next Fetch
+                                                              │ diverged: cut, and fetch again
+                                                              │ out of range: ask for the leader's ends
+                                                              └ an error: leave it out for a while
+
+The next fetch is the acknowledgement of the last: it says where each log now ends. So partitions that must be on the
+disk before they count (flush.messages=1) hold it back until they are: the flush of all of them is one group commit.
+
+Fetches are a session (KIP-227): what the leader was told it remembers, and a partition where nothing moves costs
+neither side anything but a look. A partition that comes anew need not wait until a fetch that finds nothing is over:
+the next one goes after it, and the leader answers the first as soon as it hears of the second.
+
+Read next: replication/follower.py for what an answer does to a log; fetchers.py, which has one of these per leader.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import NamedTuple, cast
+
+from andiron.broker.calls import Calls
+from andiron.broker.partition import Partition
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.replication.follower import Fetched, Next, Position
+from andiron.replication.settings import ReplicationSettings
+from andiron.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+    ReplicaState,
+)
+from andiron.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+
+LANE = "fetch"
+EARLIEST, LATEST = -2, -1  # timestamps that stand for the ends of a log
+AT_ONCE = 2  # fetches that may be under way
+RETRY_MS = 50  # after no answer: the leader may be gone, and the metadata will say so
+
+# The leader has not read as far in the metadata as this node.
+NOT_YET = {
+    ErrorCode.UNKNOWN_TOPIC_ID,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+}
+
+Key = tuple[bytes, int]  # a partition: its topic's id, its number
+
+log = logging.getLogger(__name__)
+
+
+class Surroundings(NamedTuple):
+    """What a fetcher needs of its node."""
+
+    me: NodeId
+    calls: Calls
+    settings: ReplicationSettings
+    address_of: Callable[[NodeId], Address | None]  # where another broker listens
+    broker_epoch: Callable[[], int]
+    replicated: Callable[[Partition, Millis], None]  # a log has grown, been cut, or learnt of its watermark
+
+
+class Told(NamedTuple):
+    """What the leader remembers of a partition."""
+
+    epoch: LeaderEpoch
+    position: Position
+
+
+class Fetcher:
+    """The partitions that one other node leads and this one follows."""
+
+    def __init__(self, leader: NodeId, around: Surroundings) -> None:
+        self.leader, self._around = leader, around
+        self._partitions: dict[Key, Partition] = {}
+        self._paused: dict[Key, Millis] = {}
+        self._told: dict[Key, Told] = {}
+        self._session = 0, 0  # its id and epoch
+        self._under_way = 0  # fetches
+        self._retry_at = NEVER
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def add(self, partition: Partition, now: Millis) -> None:
+        """Fetch this one too, from where its log ends."""
+        key = partition.topic_id, partition.name.partition
+        self._partitions[key] = partition
+        self._paused.pop(key, None)
+        if self._under_way < AT_ONCE:
+            self._fetch(now)
+
+    def remove(self, partition: Partition) -> None:
+        """It is led elsewhere, or not here any more."""
+        key = partition.topic_id, partition.name.partition
+        self._partitions.pop(key, None)
+        self._paused.pop(key, None)
+
+    def next_deadline(self) -> Millis:
+        if self._under_way:
+            return NEVER
+        return min([self._retry_at, *self._paused.values()])
+
+    # ── asking ───────────────────────────────────────────────────────────────────────
+
+    def fetch(self, now: Millis) -> None:
+        """Ask for what comes next, unless that is being done."""
+        if not self._under_way:
+            self._fetch(now)
+
+    def _fetch(self, now: Millis) -> None:
+        """Ask, unless something has to get to the disk first."""
+        for key in [key for key, until in self._paused.items() if until <= now]:
+            del self._paused[key]
+        wanted: dict[Key, Told] = {}
+        for key, partition in self._partitions.items():
+            if key not in self._paused and partition.follows:
+                position = partition.position()
+                if position is None:
+                    return  # `flushed` comes here again
+                wanted[key] = Told(partition.epoch, position)
+        to = self._around.address_of(self.leader)
+        if not wanted or to is None:
+            self._retry_at = NEVER if to or not wanted else Millis(now + RETRY_MS)
+            return
+        self._send(to, self._request(wanted), wanted)
+
+    def _request(self, wanted: dict[Key, Told]) -> FetchRequest:
+        settings, (session_id, session_epoch) = self._around.settings, self._session
+        request = FetchRequest(
+            replica_state=ReplicaState(self._around.me, self._around.broker_epoch()),
+            max_wait_ms=settings.replica_fetch_wait_max_ms,
+            min_bytes=settings.replica_fetch_min_bytes,
+            max_bytes=settings.replica_fetch_response_max_bytes,
+            session_id=session_id,
+            session_epoch=session_epoch,
+        )
+        topics: dict[bytes, FetchTopic] = {}
+        for key, told in wanted.items():
+            if session_epoch and self._told.get(key) == told:
+                continue
+            topic = topics.setdefault(key[0], FetchTopic(topic_id=key[0]))
+            topic.partitions.append(_named(key[1], told, settings.replica_fetch_max_bytes))
+        request.topics = list(topics.values())
+        if session_epoch:
+            gone = [key for key in self._told if key not in wanted]
+            request.forgotten_topics_data = [ForgottenTopic(topic_id=id, partitions=[n]) for id, n in gone]
+        return request
+
+    def _send(self, to: Address, request: FetchRequest, wanted: dict[Key, Told]) -> None:
+        self._under_way += 1
+        self._retry_at, self._told = NEVER, wanted
+        if self._session[0]:
+            self._session = self._session[0], self._session[1] + 1
+        self._around.calls.call(
+            to,
+            LANE,
+            request,
+            self._around.settings.replica_socket_timeout_ms,
+            partial(self._answered, wanted),
+        )
+
+    # ── answers ──────────────────────────────────────────────────────────────────────
+
+    def _answered(self, told: Mapping[Key, Told], response: FetchResponse | None, now: Millis) -> None:
+        self._under_way -= 1
+        if response is None or response.error_code:
+            self._session = 0, 0
+            self._retry_at = now if response is not None else Millis(now + RETRY_MS)
+            return
+        if self._session[0] != response.session_id:
+            self._session = response.session_id, 1 if response.session_id else 0
+        for topic in response.responses:
+            for said in topic.partitions:
+                key = topic.topic_id, said.partition_index
+                self._take(key, told.get(key), said, now)
+        self.fetch(now)
+
+    def _take(self, key: Key, told: Told | None, said: PartitionData, now: Millis) -> None:
+        partition = self._partitions.get(key)
+        if partition is None or told is None or not partition.follows:
+            return  # since then it has gone elsewhere
+        if told != (partition.epoch, partition.position()):
+            return  # it has come further, or has been led here in between: what was asked then does not hold now
+        try:
+            after = partition.take(fetched(said), now)
+        except ProtocolError as error:
+            self._trouble(key, partition, error, now)
+            return
+        if after is Next.ASK_OFFSETS:
+            self._ask_offsets(key, partition, LATEST, now)
+        elif after is Next.PAUSE:
+            self._refused(key, partition, ErrorCode.of(said.error_code), now)
+        self._around.replicated(partition, now)
+
+    def _refused(self, key: Key, partition: Partition, code: ErrorCode, now: Millis) -> None:
+        if code in NOT_YET:
+            self._paused[key] = Millis(now + RETRY_MS)
+            return
+        log.info("%s: its leader, node %d, answers %s", partition.name, self.leader, code.name)
+        self._pause(key, now)
+
+    def _trouble(self, key: Key, partition: Partition, error: ProtocolError, now: Millis) -> None:
+        log.error("%s: what its leader has cannot be taken over: %s", partition.name, error.detail)
+        self._pause(key, now)
+
+    def _pause(self, key: Key, now: Millis) -> None:
+        self._paused[key] = Millis(now + self._around.settings.replica_fetch_backoff_ms)
+
+    # ── a log that its leader's does not reach ───────────────────────────────────────
+
+    def _ask_offsets(self, key: Key, partition: Partition, which: int, now: Millis) -> None:
+        """Where does the leader's log end? If not before this one, where does it begin?"""
+        to = self._around.address_of(self.leader)
+        self._paused[key] = NEVER
+        if to is None:
+            self._pause(key, now)
+            return
+        asked = ListOffsetsPartition(partition.name.partition, partition.epoch, which)
+        request = ListOffsetsRequest(self._around.me, 0, [ListOffsetsTopic(partition.name.topic, [asked])])
+        epoch = partition.epoch
+
+        def answered(response: ListOffsetsResponse | None, now: Millis) -> None:
+            if self._partitions.get(key) is not partition or partition.epoch != epoch:
+                return
+            said = response.topics[0].partitions[0] if response is not None else None
+            if said is None or said.error_code:
+                self._pause(key, now)
+            elif which == LATEST and said.offset >= partition.log.end:
+                self._ask_offsets(key, partition, EARLIEST, now)
+            else:
+                self._go_to(key, partition, which, Offset(said.offset), now)
+
+        self._around.calls.call(to, LANE, request, self._around.settings.replica_socket_timeout_ms, answered)
+
+    def _go_to(self, key: Key, partition: Partition, which: int, offset: Offset, now: Millis) -> None:
+        start, end = (Offset(0), offset) if which == LATEST else (offset, partition.log.end)
+        log.warning("%s goes to offset %d, where its leader is", partition.name, offset)
+        try:
+            partition.go_to(start, end, now)
+        except ProtocolError as error:
+            self._trouble(key, partition, error, now)
+            return
+        self._paused.pop(key, None)
+        self._around.replicated(partition, now)
+        self.fetch(now)
+
+
+def fetched(said: PartitionData) -> Fetched:
+    """A leader's answer, as a follower takes it."""
+    parted = said.diverging_epoch
+    return Fetched(
+        ErrorCode.of(said.error_code),
+        cast(memoryview, said.records) if said.records else b"",
+        Offset(said.high_watermark),
+        Offset(said.log_start_offset),
+        None if parted is None else (LeaderEpoch(parted.epoch), Offset(parted.end_offset)),
+    )
+
+
+def _named(index: int, told: Told, bytes_max: int) -> FetchPartition:
+    position = told.position
+    return FetchPartition(
+        index,
+        current_leader_epoch=told.epoch,
+        fetch_offset=position.offset,
+        last_fetched_epoch=position.last_epoch,
+        log_start_offset=position.log_start,
+        partition_max_bytes=bytes_max,
+    )

@@ -1,0 +1,40 @@
+"""BeginQuorumEpoch (key 53), versions 0-1: a node says that it leads the metadata quorum."""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
+from andiron.broker.quorum_messages import METADATA
+from andiron.broker.request import Request
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import LeaderEpoch, NodeId
+from andiron.quorum.events import LeaderHeard, LeaderSeen
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.begin_quorum_epoch import (
+    BeginQuorumEpochRequest,
+    BeginQuorumEpochResponse,
+    BeginQuorumEpochResponsePartition,
+    BeginQuorumEpochResponseTopic,
+)
+
+API = ApiKey.BEGIN_QUORUM_EPOCH
+SERVED = ADVERTISED = (0, 1)
+SCOPE = Scope.CONTROLLER
+
+
+def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQuorumEpochResponse:
+    body, member = request.body, broker.metadata.member
+    if body.cluster_id not in (None, broker.cluster_id):
+        return BeginQuorumEpochResponse(ErrorCode.INCONSISTENT_CLUSTER_ID.number)
+    if not body.topics or not body.topics[0].partitions:
+        return BeginQuorumEpochResponse(ErrorCode.INVALID_REQUEST.number)
+    said = body.topics[0].partitions[0]
+    epoch = LeaderEpoch(said.leader_epoch)
+    answer = BeginQuorumEpochResponsePartition(METADATA.partition)
+    if epoch < member.quorum.epoch:
+        answer.error_code = ErrorCode.FENCED_LEADER_EPOCH.number
+    else:
+        member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
+        member.step(LeaderHeard(epoch), request.now)
+    answer.leader_id, answer.leader_epoch = member.leader, member.quorum.epoch
+    return BeginQuorumEpochResponse(topics=[BeginQuorumEpochResponseTopic(METADATA.topic, [answer])])

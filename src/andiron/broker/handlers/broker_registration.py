@@ -1,0 +1,23 @@
+"""BrokerRegistration (key 62), versions 0-4: a broker that has started asks to be taken into the cluster."""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.broker_registration import BrokerRegistrationRequest, BrokerRegistrationResponse
+
+API = ApiKey.BROKER_REGISTRATION
+SERVED = ADVERTISED = (0, 4)
+SCOPE = Scope.CONTROLLER
+
+
+def handle(broker: Broker, request: Request[BrokerRegistrationRequest]) -> Wait:
+    return broker.decide_here(request.body, request.now).or_else(_refusal)
+
+
+def _refusal(error: ProtocolError) -> BrokerRegistrationResponse:
+    return BrokerRegistrationResponse(error_code=error.code.number)

@@ -1,0 +1,88 @@
+"""DescribeQuorum (key 55), versions 0-2: who leads the metadata quorum, and how far everybody's log goes.
+
+The leader knows; a broker passes the question on.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
+from andiron.broker.quorum_messages import METADATA
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis, NodeId
+from andiron.replication.leader import Progress
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.describe_quorum import (
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    DescribeQuorumResponsePartition,
+    DescribeQuorumResponseTopic,
+    Listener,
+    Node,
+    ReplicaState,
+)
+
+API = ApiKey.DESCRIBE_QUORUM
+SERVED = ADVERTISED = (0, 2)
+SCOPE = Scope.BOTH
+
+OBSERVER_MS = 300_000  # after which one that has not fetched is forgotten
+
+
+def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQuorumResponse | Wait:
+    asked = [
+        (topic.topic_name, part.partition_index) for topic in request.body.topics for part in topic.partitions
+    ]
+    if asked != [METADATA]:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return DescribeQuorumResponse(code.number, f"there is {METADATA} and no other")
+    if broker.metadata.leads:
+        return _described(broker, request.now)
+    if request.listener in broker.settings.controller_listeners:
+        return _refusal(ErrorCode.NOT_LEADER_OR_FOLLOWER.error("another node leads the quorum"))
+    return broker.decide(request.body, request.now).or_else(_refusal)
+
+
+def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
+    return DescribeQuorumResponse(error.code.number, error.detail)
+
+
+def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
+    member = broker.metadata.member
+    leader, me = member.partition.leader(), NodeId(broker.settings.node_id)
+    voters = [_state(node, seen) for node, seen in leader.progress().items()]
+    voters.append(
+        ReplicaState(me, log_end_offset=leader.end, last_fetch_timestamp=now, last_caught_up_timestamp=now)
+    )
+    observers = [
+        _state(node, seen) for node, seen in member.observers.items() if now - seen.fetched_at < OBSERVER_MS
+    ]
+    described = DescribeQuorumResponsePartition(
+        METADATA.partition,
+        leader_id=me,
+        leader_epoch=member.quorum.epoch,
+        high_watermark=leader.watermark,
+        current_voters=sorted(voters, key=lambda state: state.replica_id),
+        observers=sorted(observers, key=lambda state: state.replica_id),
+    )
+    return DescribeQuorumResponse(
+        topics=[DescribeQuorumResponseTopic(METADATA.topic, [described])], nodes=_nodes(broker)
+    )
+
+
+def _state(node: NodeId, seen: Progress) -> ReplicaState:
+    return ReplicaState(
+        node,
+        log_end_offset=seen.offset,
+        last_fetch_timestamp=seen.fetched_at,
+        last_caught_up_timestamp=seen.caught_up_at,
+    )
+
+
+def _nodes(broker: Broker) -> list[Node]:
+    """Where the voters are reached."""
+    member, name = broker.metadata.member, broker.settings.controller_listeners[0]
+    found = [(node, member.address_of(node)) for node in member.quorum.voters]
+    return [Node(node, [Listener(name, at.host, at.port)]) for node, at in found if at is not None]

@@ -1,0 +1,27 @@
+"""ElectLeaders (key 43), versions 0-2: let the first replica lead, or any that can.
+
+The controller decides, wherever it is.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+
+API = ApiKey.ELECT_LEADERS
+SERVED = ADVERTISED = (0, 2)
+SCOPE = Scope.BOTH
+
+
+def handle(broker: Broker, request: Request[ElectLeadersRequest]) -> Wait:
+    body = request.body
+    return broker.decide(body, request.now, body.timeout_ms).or_else(_refusal)
+
+
+def _refusal(error: ProtocolError) -> ElectLeadersResponse:
+    return ElectLeadersResponse(error_code=error.code.number)

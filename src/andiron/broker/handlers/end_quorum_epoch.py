@@ -1,0 +1,46 @@
+"""EndQuorumEpoch (key 54), versions 0-1: the leader of the metadata quorum gives it up, and says who should follow."""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
+from andiron.broker.quorum_messages import METADATA
+from andiron.broker.request import Request
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import LeaderEpoch, NodeId
+from andiron.quorum.events import LeaderEnded, LeaderSeen
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.end_quorum_epoch import (
+    EndQuorumEpochRequest,
+    EndQuorumEpochRequestPartition,
+    EndQuorumEpochResponse,
+    EndQuorumEpochResponsePartition,
+    EndQuorumEpochResponseTopic,
+)
+
+API = ApiKey.END_QUORUM_EPOCH
+SERVED = ADVERTISED = (0, 1)
+SCOPE = Scope.CONTROLLER
+
+
+def handle(broker: Broker, request: Request[EndQuorumEpochRequest]) -> EndQuorumEpochResponse:
+    body, member = request.body, broker.metadata.member
+    if body.cluster_id not in (None, broker.cluster_id):
+        return EndQuorumEpochResponse(ErrorCode.INCONSISTENT_CLUSTER_ID.number)
+    if not body.topics or not body.topics[0].partitions:
+        return EndQuorumEpochResponse(ErrorCode.INVALID_REQUEST.number)
+    said = body.topics[0].partitions[0]
+    epoch = LeaderEpoch(said.leader_epoch)
+    answer = EndQuorumEpochResponsePartition(METADATA.partition)
+    if epoch < member.quorum.epoch:
+        answer.error_code = ErrorCode.FENCED_LEADER_EPOCH.number
+    else:
+        member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
+        member.step(LeaderEnded(epoch, _successors(said)), request.now)
+    answer.leader_id, answer.leader_epoch = member.leader, member.quorum.epoch
+    return EndQuorumEpochResponse(topics=[EndQuorumEpochResponseTopic(METADATA.topic, [answer])])
+
+
+def _successors(said: EndQuorumEpochRequestPartition) -> list[NodeId]:
+    named = said.preferred_successors or [each.candidate_id for each in said.preferred_candidates]
+    return [NodeId(node) for node in named]

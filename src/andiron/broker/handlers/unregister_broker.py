@@ -1,0 +1,27 @@
+"""UnregisterBroker (key 64), version 0: forget a broker that is gone for good.
+
+The controller decides, wherever it is.
+"""
+
+from __future__ import annotations
+
+from andiron.broker.broker import Broker
+from andiron.broker.listeners import Scope
+from andiron.broker.request import Request
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ProtocolError
+from andiron.wire.apis import ApiKey
+from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+
+API = ApiKey.UNREGISTER_BROKER
+SERVED = ADVERTISED = (0, 0)
+SCOPE = Scope.BOTH
+
+
+def handle(broker: Broker, request: Request[UnregisterBrokerRequest]) -> Wait:
+    body = request.body
+    return broker.decide(body, request.now).or_else(_refusal)
+
+
+def _refusal(error: ProtocolError) -> UnregisterBrokerResponse:
+    return UnregisterBrokerResponse(error_code=error.code.number, error_message=error.detail)

@@ -1,0 +1,199 @@
+"""A broker's life in its cluster, as its controller sees it.
+
+    registering ──epoch──▶ catching up ──unfenced──▶ serving ──leave──▶ leaving ──may stop──▶ left
+        ▲                       │                       │
+        └──── the controller does not know us, or in another life (STALE_BROKER_EPOCH) ─┘
+
+A broker is let in when it has read the metadata up to its own registration: then it knows all that it leads. From then
+on its heartbeats say that it is alive; without them the controller fences it, and others lead. It serves clients once
+it has read in the metadata that it is let in, which is the one thing that counts.
+
+Before it stops it asks to leave: its leaderships go to others first, and nobody has to wait for a session to run out.
+A broker that is alone has nobody to hand over to, and just stops.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from andiron.broker.metadata import Metadata
+from andiron.broker.node_settings import NodeSettings
+from andiron.broker.waiting import Wait
+from andiron.controller.features import SUPPORTED
+from andiron.controller.image import BrokerImage
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NEVER, Millis, NodeId
+from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from andiron.wire.messages.broker_registration import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+    Feature,
+    Listener,
+)
+
+PLAINTEXT = 0  # the security protocol, by its number
+RETRY_MS = 200
+LEAVING_MS = 100  # between heartbeats of a broker that would leave
+
+log = logging.getLogger(__name__)
+
+Decide = Callable[[Any, Millis, int], Wait]
+Later = Callable[[Wait, Callable[[Any], None]], None]
+
+
+class Stage(Enum):
+    """Where in its life a broker is."""
+
+    NOWHERE = "not started"
+    REGISTERING = "registering"
+    REGISTERED = "registered"
+    LEAVING = "leaving"
+    LEFT = "left"
+
+
+class Lifecycle:
+    """Registers this broker, and keeps it in the cluster."""
+
+    def __init__(
+        self, settings: NodeSettings, metadata: Metadata, decide: Decide, later: Later,
+        clock: Callable[[], Millis],
+    ) -> None:  # fmt: skip
+        self._settings, self._metadata = settings, metadata
+        self._decide, self._later, self._clock = decide, later, clock
+        self._me = NodeId(settings.node_id)
+        self.stage = Stage.NOWHERE
+        self.epoch = -1
+        self.trouble: str | None = None  # why it cannot be registered
+        self._request: BrokerRegistrationRequest | None = None
+        self._asking = False
+        self._due = NEVER
+        self._was_fenced = False
+
+    def start(
+        self,
+        cluster_id: str,
+        incarnation: bytes,
+        log_dirs: tuple[bytes, ...],
+        previous_epoch: int,
+        now: Millis,
+    ) -> None:
+        """Register; `previous_epoch` is the one under which it last stopped cleanly, or -1."""
+        self._request = BrokerRegistrationRequest(
+            broker_id=self._me,
+            cluster_id=cluster_id,
+            incarnation_id=incarnation,
+            listeners=[Listener(*each, PLAINTEXT) for each in self._settings.advertised],
+            features=[Feature(name, least, most) for name, (least, most) in SUPPORTED.items()],
+            rack=self._settings.broker.broker_rack,
+            log_dirs=list(log_dirs),
+            previous_broker_epoch=previous_epoch,
+        )
+        self.stage = Stage.REGISTERING
+        self._register(now)
+
+    @property
+    def image(self) -> BrokerImage | None:
+        """This broker as the committed metadata has it, in this life."""
+        known = self._metadata.image.brokers.get(self._me)
+        return known if known is not None and known.epoch == self.epoch else None
+
+    @property
+    def serves(self) -> bool:
+        """Whether it has read that it is let in."""
+        known = self.image
+        return known is not None and not known.fenced
+
+    # ── time ─────────────────────────────────────────────────────────────────────────
+
+    def next_deadline(self) -> Millis:
+        return NEVER if self._asking else self._due
+
+    def tick(self, now: Millis) -> None:
+        """Do what is due, one question at a time."""
+        if self._asking or self._due > now:
+            return
+        if self.stage is Stage.REGISTERING:
+            self._register(now)
+        elif self.stage in (Stage.REGISTERED, Stage.LEAVING):
+            self._heartbeat(now)
+
+    def metadata_moved(self, now: Millis) -> None:
+        """The metadata has news: if this broker has now read that it is registered, or fenced, it says so at once."""
+        known = self.image
+        if self.stage is Stage.REGISTERED and known is not None and known.fenced and not self._was_fenced:
+            self._due = now
+            self.tick(now)
+        self._was_fenced = known is not None and known.fenced
+
+    def leave(self, now: Millis) -> None:
+        """Ask to be let go."""
+        others = [b for b in self._metadata.image.brokers.values() if b.live and b.id != self._me]
+        if self.stage is Stage.REGISTERED and self.serves and others:
+            self.stage, self._due = Stage.LEAVING, now
+            self.tick(now)
+        else:
+            self.stage = Stage.LEFT
+
+    # ── asking ───────────────────────────────────────────────────────────────────────
+
+    def _register(self, now: Millis) -> None:
+        assert self._request is not None
+        timeout_ms = self._settings.membership.broker_session_timeout_ms
+        self._ask(self._decide(self._request, now, timeout_ms), self._registered)
+
+    def _registered(self, response: BrokerRegistrationResponse | None) -> None:
+        now = self._clock()
+        if response is None or response.error_code:
+            if response is not None:
+                code = ErrorCode.of(response.error_code)
+                log.error("broker %d is not registered: %s", self._me, code.meaning)
+                self.trouble = f"broker {self._me} is not taken in by its cluster: {code.meaning}"
+            self._due = Millis(now + RETRY_MS * 5)
+            return
+        self.stage, self.epoch, self.trouble = Stage.REGISTERED, response.broker_epoch, None
+        self._was_fenced, self._due = (
+            False,
+            Millis(now + self._settings.membership.broker_heartbeat_interval_ms),
+        )
+        self.metadata_moved(now)
+
+    def _heartbeat(self, now: Millis) -> None:
+        settings = self._settings.membership
+        request = BrokerHeartbeatRequest(
+            self._me, self.epoch, self._metadata.applied - 1, want_shut_down=self.stage is Stage.LEAVING
+        )
+        self._due = Millis(now + settings.broker_heartbeat_interval_ms)
+        self._ask(self._decide(request, now, settings.broker_session_timeout_ms), self._answered)
+
+    def _answered(self, response: BrokerHeartbeatResponse | None) -> None:
+        now = self._clock()
+        if response is None:
+            self._due = Millis(now + RETRY_MS)
+        elif response.error_code in (
+            ErrorCode.STALE_BROKER_EPOCH.number,
+            ErrorCode.BROKER_ID_NOT_REGISTERED.number,
+        ):
+            log.warning("broker %d registers again: %s", self._me, ErrorCode.of(response.error_code).meaning)
+            if self.stage is Stage.LEAVING:
+                self.stage = Stage.LEFT
+            else:
+                self.stage, self._due = Stage.REGISTERING, now
+        elif self.stage is Stage.LEAVING:
+            self._due = Millis(now + LEAVING_MS)
+            if response.should_shut_down:
+                self.stage = Stage.LEFT
+
+    def _ask(self, wait: Wait, then: Callable[[Any], None]) -> None:
+        self._asking = True
+
+        def answered(response: Any) -> None:
+            self._asking = False
+            then(response)
+
+        def refused(error: ProtocolError) -> None:
+            log.info("the controller does not answer: %s", error.detail)
+
+        self._later(wait.or_else(refused), answered)

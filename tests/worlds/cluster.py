@@ -1,0 +1,273 @@
+"""Several nodes without edges: what they call each other goes through a list, and time passes when the test says so."""
+
+from collections import deque
+
+from andiron.broker.node import Node
+from andiron.broker.node_settings import NodeSettings
+from andiron.log.disk import FileSlice
+from andiron.model.effects import (
+    Answered,
+    Call,
+    Connected,
+    Disconnected,
+    Flush,
+    Flushed,
+    Received,
+    Reply,
+    Unanswered,
+    Woken,
+)
+from andiron.model.ids import NEVER, Address
+from andiron.sim.disk import MemoryDisk
+from andiron.wire.apis import APIS
+from andiron.wire.codec import decode_message, encode_message
+from andiron.wire.header import decode_response_header, encode_request_header
+
+START = 1_700_000_000_000
+CLUSTER_ID = "an-andiron-cluster-000"
+
+
+def properties(node, voters, **more):
+    """What one node of a cluster is told."""
+    votes = node in voters
+    listeners = [f"PLAINTEXT://node-{node}:9092"] + ([f"CONTROLLER://node-{node}:9093"] if votes else [])
+    given = {
+        "node.id": str(node),
+        "process.roles": "broker,controller" if votes else "broker",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listeners": ",".join(listeners),
+        "controller.quorum.voters": ",".join(f"{each}@node-{each}:9093" for each in voters),
+        "log.dirs": "/data",
+        "default.replication.factor": "3",
+        "min.insync.replicas": "2",
+        "offsets.topic.num.partitions": "3",
+        "transaction.state.log.num.partitions": "3",
+    }
+    return given | {name.replace("_", "."): str(value) for name, value in more.items()}
+
+
+class Member:
+    """One node of a cluster, and what it has asked for that is not done yet."""
+
+    def __init__(self, number, disk):
+        self.number, self.disk = number, disk
+        self.node, self.life = None, 0
+        self.conns = {}  # (who, lane) → connection
+        self.tickets = {}  # ticket → who waits for it
+
+
+class SmallCluster:
+    """Nodes that hear each other at once, unless the way between them is cut."""
+
+    def __init__(self, nodes=(1, 2, 3), voters=None, **more):
+        self.now = START
+        self.voters = tuple(nodes if voters is None else voters)
+        self.more = more
+        self.members = {number: Member(number, self._disk(number)) for number in nodes}
+        self.cut = set()  # pairs (from, to) between which nothing gets through
+        self.paused = set()
+        self.replies = {}
+        self._queue = deque()
+        self._ticket = self._conn = 0
+        for number in nodes:
+            self.start(number)
+
+    def _disk(self, number):
+        disk = MemoryDisk()
+        disk.make_directory("/data")
+        meta = f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id=dir-{number}00000000000000000\n"
+        disk.write_file("/data/meta.properties", meta.encode())
+        return disk
+
+    # ── life ─────────────────────────────────────────────────────────────────────────
+
+    def start(self, number):
+        member = self.members[number]
+        member.life += 1
+        settings = NodeSettings.load(properties(number, self.voters, **self.more))
+        member.node = Node(settings, member.disk, seed=number * 1000 + member.life)
+        member.conns, member.tickets = {}, {}
+        self._carry_out(member, member.node.start(self.now))
+        self.settle()
+
+    def kill(self, number):
+        member = self.members[number]
+        member.node, waiting = None, list(member.tickets.values())
+        member.tickets = {}
+        for then in waiting:
+            then(None)
+        self.settle()
+
+    def stop(self, number):
+        member = self.members[number]
+        self._carry_out(member, member.node.leave(self.now))
+        self.settle()
+        for _ in range(100):
+            if member.node.has_left:
+                break
+            self.pass_time(100)
+        self._carry_out(member, member.node.resign(self.now))
+        self.settle()
+        clean = member.node.stop(self.now)
+        member.node = None
+        return clean
+
+    # ── time ─────────────────────────────────────────────────────────────────────────
+
+    def pass_time(self, ms, step=10):
+        """Let time pass; nodes are woken when they want to be."""
+        until = self.now + ms
+        while self.now < until:
+            self.now = min(until, self.now + step)
+            for member in self.members.values():
+                if member.number in self.paused:
+                    continue
+                for _ in range(20):
+                    if member.node is None or member.node.next_deadline() > self.now:
+                        break
+                    self._step(member, Woken())
+            self.settle()
+
+    def until(self, condition, ms=60_000):
+        """Let time pass until something holds."""
+        waited = 0
+        while not condition():
+            assert waited < ms, "it does not come to that"
+            self.pass_time(20)
+            waited += 20
+
+    def settle(self):
+        """Do everything that needs no time."""
+        for _ in range(100_000):
+            if not self._queue:
+                return
+            self._queue.popleft()()
+        raise AssertionError("they do not come to rest")
+
+    # ── what goes between them ───────────────────────────────────────────────────────
+
+    def _step(self, member, event):
+        if member.node is not None:
+            self._carry_out(member, member.node.step(event, self.now))
+
+    def _carry_out(self, member, effects):
+        life = member.life
+        for effect in effects:
+            if isinstance(effect, Call):
+                self._call(member, life, effect)
+            elif isinstance(effect, Flush):
+                for file in effect.files:
+                    file.sync()
+                self._later(member, life, Flushed(effect.token))
+            elif isinstance(effect, Reply):
+                waiting = member.tickets.pop(effect.ticket, None)
+                if waiting is not None:
+                    waiting(None if effect.parts is None else b"".join(map(_bytes, effect.parts)))
+
+    def _later(self, member, life, event):
+        self._queue.append(lambda: self._step(member, event) if member.life == life else None)
+
+    def _call(self, caller, life, call):
+        to = self._at(call.to)
+
+        def arrive():
+            if to is None or to.node is None or not self._reachable(caller.number, to.number):
+                self._later(caller, life, Unanswered(call.token, "nobody is there"))
+                return
+            if call.to.port == 9092 and not to.node.ready:
+                self._later(caller, life, Unanswered(call.token, "refused"))
+                return
+            frame = b"".join(map(_bytes, call.parts))
+            listener = "CONTROLLER" if call.to.port == 9093 else "PLAINTEXT"
+            self._ask(to, (caller.number, caller.life, call.lane, listener), listener, frame, answer)
+
+        def answer(frame):
+            if caller.node is None or caller.life != life:
+                return
+            if frame is None or not self._reachable(to.number, caller.number):
+                self._later(caller, life, Unanswered(call.token, "lost"))
+            else:
+                self._later(caller, life, Answered(call.token, memoryview(bytearray(frame))))
+
+        self._queue.append(arrive)
+
+    def _ask(self, to, who, listener, frame, then):
+        if who not in to.conns:
+            self._conn += 1
+            to.conns[who] = self._conn
+            self._step(to, Connected(self._conn, listener, "somewhere"))
+        self._ticket += 1
+        to.tickets[self._ticket] = then
+        self._step(to, Received(to.conns[who], self._ticket, memoryview(bytearray(frame))))
+
+    def _at(self, address):
+        assert isinstance(address, Address)
+        return self.members.get(int(address.host.removeprefix("node-")))
+
+    def _reachable(self, a, b):
+        return (a, b) not in self.cut and b not in self.paused
+
+    # ── clients ──────────────────────────────────────────────────────────────────────
+
+    def ask(self, number, body, version=None, listener="PLAINTEXT"):
+        """Ask a node as a client would; a list that the answer comes into."""
+        member = self.members[number]
+        api = APIS[type(body).__api_key__]
+        version = api.versions[1] if version is None else version
+        answers = []
+
+        def then(frame):
+            _, position = decode_response_header(frame, 0, len(frame), api.key, version)
+            answers.append(decode_message(api.response, version, frame[position:]))
+
+        frame = encode_request_header(api.key, version, 7, "test") + encode_message(body, version)
+        self._ask(member, ("client", listener), listener, frame, then)
+        self.settle()
+        return answers
+
+    def answer(self, number, body, version=None, ms=40_000):
+        """The answer of a node, however long it takes."""
+        answers = self.ask(number, body, version)
+        self.until(lambda: answers, ms)
+        return answers[0]
+
+    # ── looking ──────────────────────────────────────────────────────────────────────
+
+    def up(self):
+        return [member for member in self.members.values() if member.node is not None]
+
+    def broker(self, number):
+        return self.members[number].node.broker
+
+    @property
+    def controller(self):
+        """The number of the node that leads the metadata, if all agree."""
+        said = {m.node.broker.metadata.controller_id for m in self.up()}
+        return said.pop() if len(said) == 1 else None
+
+    def all_ready(self):
+        return all(member.node.ready for member in self.up())
+
+    def partition(self, number, topic, index=0):
+        return self.broker(number).partitions.get((topic, index))
+
+    def leader_of(self, topic, index=0):
+        for member in self.up():
+            found = member.node.broker.image.topics.get(topic)
+            if found is not None and member.node.ready:
+                return found.partitions[index].leader
+        return None
+
+    def image_of(self, topic, index=0):
+        for member in self.up():
+            if member.node.ready:
+                return member.node.broker.image.topics[topic].partitions[index]
+        return None
+
+
+def _bytes(part):
+    return part.read() if isinstance(part, FileSlice) else bytes(part)
+
+
+__all__ = ["NEVER", "Disconnected", "SmallCluster", "properties"]
