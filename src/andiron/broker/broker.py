@@ -407,7 +407,8 @@ class Broker:
                 self._want_flush(partition)
         if delta.partitions or delta.removed_topics:
             self.groups.topics_changed([topic.name for topic in delta.removed_topics], now)
-        self.lifecycle.metadata_moved(now)
+        if delta.brokers:
+            self.lifecycle.metadata_moved(now)
         if self.ready and not self._settled:
             self._settled = True
             self.partitions.set_aside_strays()

@@ -37,6 +37,7 @@ from andiron.wire.messages.broker_registration import (
 PLAINTEXT = 0  # the security protocol, by its number
 RETRY_MS = 200
 LEAVING_MS = 100  # between heartbeats of a broker that would leave
+ALONE_MS = 3_000  # after which one that finds no controller leaves without a word
 
 log = logging.getLogger(__name__)
 
@@ -121,12 +122,14 @@ class Lifecycle:
             self._heartbeat(now)
 
     def metadata_moved(self, now: Millis) -> None:
-        """The metadata has news: if this broker has now read that it is registered, or fenced, it says so at once."""
-        known = self.image
-        if self.stage is Stage.REGISTERED and known is not None and known.fenced and not self._was_fenced:
+        """The metadata has news of brokers: if this one has now read that it is registered, or fenced, or that another
+        would leave and waits for all to know who leads now, it says so at once."""
+        known, was_fenced = self.image, self._was_fenced
+        self._was_fenced = known is not None and known.fenced
+        leaving = any(each.stopping and not each.fenced for each in self._metadata.image.brokers.values())
+        if self.stage is Stage.REGISTERED and (leaving or (self._was_fenced and not was_fenced)):
             self._due = now
             self.tick(now)
-        self._was_fenced = known is not None and known.fenced
 
     def leave(self, now: Millis) -> None:
         """Ask to be let go."""
@@ -166,12 +169,15 @@ class Lifecycle:
             self._me, self.epoch, self._metadata.applied - 1, want_shut_down=self.stage is Stage.LEAVING
         )
         self._due = Millis(now + settings.broker_heartbeat_interval_ms)
-        self._ask(self._decide(request, now, settings.broker_session_timeout_ms), self._answered)
+        timeout_ms = ALONE_MS if self.stage is Stage.LEAVING else settings.broker_session_timeout_ms
+        self._ask(self._decide(request, now, timeout_ms), self._answered)
 
     def _answered(self, response: BrokerHeartbeatResponse | None) -> None:
         now = self._clock()
         if response is None:
             self._due = Millis(now + RETRY_MS)
+            if self.stage is Stage.LEAVING:
+                self.stage = Stage.LEFT
         elif response.error_code in (
             ErrorCode.STALE_BROKER_EPOCH.number,
             ErrorCode.BROKER_ID_NOT_REGISTERED.number,

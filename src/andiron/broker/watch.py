@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from andiron.model.ids import NEVER, Millis, NodeId
 
 BACK_MS = 500  # for one whose connection broke
-FIRST_MS = 2_000  # for all, to find a new controller
+FIRST_MS = 1_000  # for all, to find a new controller
 
 
 class Watch:

@@ -165,7 +165,7 @@ class Quorum:
             return []
         if self._state.leader != NOBODY:
             return self._follow(self.epoch, self._state.leader, now)
-        self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+        self._wait_as(Role.UNATTACHED, self._soon(), now)  # whoever knows a leader will name it
         return []
 
     def _wake(self, now: Millis) -> list[Effect]:
@@ -265,8 +265,7 @@ class Quorum:
         """The leader cannot be asked: unless it is heard again very soon, ask around. Those who hear it will say no."""
         if epoch == self.epoch and self.role is Role.FOLLOWER:
             self._hears_leader = False
-            soon = self._chance.below(max(1, self._settings.controller_quorum_election_timeout_ms // 4)) + 1
-            self._deadline = min(self._deadline, Millis(now + soon))
+            self._deadline = min(self._deadline, Millis(now + self._soon()))
 
     def _follow(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
         if (epoch, leader) != (self.epoch, self._state.leader):
@@ -313,6 +312,10 @@ class Quorum:
         """Another one each time, so that two who stand at once do not go on doing so."""
         least = self._settings.controller_quorum_election_timeout_ms
         return least + self._chance.below(least)
+
+    def _soon(self) -> int:
+        """A moment, another one each time: to ask around costs nobody an epoch."""
+        return self._chance.below(max(1, self._settings.controller_quorum_election_timeout_ms // 4)) + 1
 
     def _wait_as(self, role: Role, for_ms: int, now: Millis) -> None:
         self.role, self._deadline = role, Millis(now + for_ms)
