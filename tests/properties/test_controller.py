@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andiron.controller.brokers import RegisterBroker
 from andiron.controller.image import NO_LEADER, TOPIC, Image
 from andiron.controller.producer_ids import AllocateProducerIds
-from andiron.controller.records import decode_record
+from andiron.controller.records import decode_record, encode_record
+from andiron.controller.snapshot import offset_of, records_of
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
@@ -22,6 +25,7 @@ from andiron.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from controller.cluster import Cluster
+from properties import drill
 
 BROKERS = 3
 
@@ -193,3 +197,74 @@ def test_deciding_changes_nothing(asked, data):
 
     assert repr(state_of(cluster.image)) == before
     assert cluster.controller.decide(request, Millis(0)) == first
+
+
+# ── brokers come and go ──────────────────────────────────────────────────────────────
+
+WEIGHTS = {
+    "kill": 5, "restart": 2, "silence": 6, "return_": 9, "strike_off": 1, "enlist": 3, "in_sync": 12, "move": 3,
+    "elect": 2, "require": 2, "idle": 1,
+}  # fmt: skip
+
+
+def drilled(seed: int, length: int = 100) -> drill.Drill:
+    """A cluster to which `length` things have happened, with something written after each."""
+    random, cluster = Random(seed), drill.Drill()
+    everybody = range(1, drill.BROKERS + 1)
+    for event in random.choices(list(WEIGHTS), list(WEIGHTS.values()), k=length):
+        broker, topic = random.choice(everybody), random.choice(drill.TOPICS)
+        some = random.sample(everybody, random.randint(1, 4))
+        match event:
+            case "in_sync":
+                cluster.in_sync(topic, random.choice([some, list(everybody)]))
+            case "move":
+                cluster.move(topic, random.choice([some, some, None]))
+            case "elect":
+                cluster.elect(topic, random.choice([0, 0, 1]))
+            case "require":
+                cluster.require(topic, random.randint(1, 3))
+            case "idle":
+                random.choice([cluster.look_after, cluster.fail_over])()
+            case _:
+                getattr(cluster, event)(broker)
+        for name in drill.TOPICS:
+            cluster.write(name)
+    return cluster
+
+
+@pytest.mark.parametrize("seeds", range(0, 200, 20))
+def test_whoever_leads_holds_what_is_committed_however_brokers_come_and_go(seeds):
+    for seed in range(seeds, seeds + 20):
+        drilled(seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_log_makes_the_same_image_again(seed):
+    cluster = drilled(seed)
+
+    fresh = Image()
+    for offset, value in enumerate(cluster.log):
+        fresh.replay(decode_record(value), Offset(offset))
+    assert fresh == cluster.image
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_snapshot_makes_the_same_image_again(seed):
+    image = drilled(seed, length=seed).image
+
+    again = Image()
+    for record in records_of(image):
+        again.replay(decode_record(encode_record(record)), offset_of(image))
+
+    assert again == image
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_when_all_brokers_are_back_every_partition_is_led(seed):
+    cluster = drilled(seed)
+
+    for number in range(1, drill.BROKERS + 1):
+        cluster.enlist(number)
+        cluster.return_(number)
+
+    assert all(cluster.partition(topic).leader != NO_LEADER for topic in drill.TOPICS)

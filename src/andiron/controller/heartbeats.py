@@ -50,8 +50,8 @@ class Heartbeats:
         records = altered(after, image, self._settings)
         if not after.fenced:
             sessions.heard_of(broker.id, Offset(request.current_metadata_offset), now)
-        if after.stopping and records:
-            sessions.moved(broker.id, Offset(image.next_offset + len(records) - 1))
+            if after.stopping and records:
+                sessions.moved(broker.id, Offset(image.next_offset + len(records) - 1))
         response = BrokerHeartbeatResponse(
             is_caught_up=caught_up, is_fenced=after.fenced, should_shut_down=may_stop
         )

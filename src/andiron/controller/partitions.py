@@ -116,7 +116,8 @@ def _grown(asked: CreatePartitionsTopic, image: Image, chance: Chance, most: int
         raise ErrorCode.POLICY_VIOLATION.error(
             f"a request may create {PARTITIONS_MAX} partitions and no more"
         )
-    replication_factor = len(topic.partitions[0].replicas)
+    first = topic.partitions[0]
+    replication_factor = len(first.replicas) - len(first.adding)
     if asked.assignments is None:
         chosen = place(asked.count - there, replication_factor, image.brokers.values(), chance)
     else:

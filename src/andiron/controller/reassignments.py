@@ -78,8 +78,8 @@ def _reassign(
         wanted = _taken_back(before)
     else:
         wanted = _towards(before, asked.replicas, image, may_change_count)
-    holders = before.isr or before.elr
-    if holders and not any(replica in wanted.replicas for replica in holders):
+    holders = before.isr or before.elr or before.last_known_elr
+    if not any(replica in wanted.replicas for replica in holders):
         raise ErrorCode.INVALID_REPLICA_ASSIGNMENT.error(
             f"of replicas {list(wanted.replicas)} none has all that is committed; {list(holders)} have"
         )
