@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from andiron.controller.elections import MIN_INSYNC
+from andiron.controller.features import ELR_VERSION
 from andiron.controller.image import BROKER, GROUP, TOPIC, Image
 from andiron.controller.records import ConfigRecord, MetadataRecord
 from andiron.controller.settings import ControllerSettings
@@ -197,10 +199,17 @@ class _Alteration:
             raise ErrorCode.INVALID_CONFIG.error(f"{name}: there is no such setting")
         return table[name]
 
+    def _check_same_everywhere(self, name: str, before: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+        """The controller and all leaders must go by one number, or it is not known who is eligible to lead."""
+        if wanted.get(name) not in (None, before.get(name)):
+            raise ErrorCode.INVALID_CONFIG.error(f"{name}: give it to all brokers, not to one")
+
     def _write(self, key: tuple[int, str], wanted: dict[str, str]) -> None:
         """Check what the resource should have, and note down the difference to what it has."""
         before = self._image.configs_of(*key)
         self._check_values(key[0], wanted)
+        if key[0] == BROKER and key[1] and ELR_VERSION in self._image.features:
+            self._check_same_everywhere(MIN_INSYNC, before, wanted)
         for name in before:
             if name not in wanted:
                 self.records.append(ConfigRecord(*key, name, None))

@@ -142,7 +142,7 @@ class Controller:
         """This controller has taken over: every broker has a full session to find it."""
         self._sessions.begin(self.image, now)
         self._upkeep_at = self._next_upkeep(now)
-        return Decision(None)
+        return Decision(None, elections.outgrown(self.image, self._settings))
 
     def _time_passed(self, now: Millis) -> Decided:
         """Fence one broker that is silent, or else look at leaders if that is due."""

@@ -42,6 +42,18 @@ def elections(
     return changes.records
 
 
+def outgrown(image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
+    """Where more are in sync than need be by now, nobody is eligible.
+
+    min.insync.replicas may have come down in server.properties while this controller was not there.
+    """
+    changes = PartitionChanges(Standing(image), settings)
+    for topic, number, partition in image.partitions():
+        if partition.elr and partition.isr:
+            changes.settle(topic, number, partition)
+    return changes.records
+
+
 def without_eligible(image: Image, changed: Iterable[MetadataRecord]) -> list[MetadataRecord]:
     """Where min.insync.replicas changes, who has left the ISR is eligible no longer.
 

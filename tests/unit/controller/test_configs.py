@@ -6,6 +6,7 @@ import pytest
 
 from andiron.controller.configs import Operation
 from andiron.controller.image import BROKER, GROUP, TOPIC
+from andiron.controller.records import FeatureLevelRecord
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages import alter_configs as legacy
 from andiron.wire.messages import incremental_alter_configs as incremental
@@ -205,3 +206,13 @@ def test_the_older_request_checks_as_the_newer_one(configs, code):
 
     assert replace(cluster, TOPIC, "t", configs) == [code]
     assert cluster.image.configs == {}
+
+
+def test_how_many_must_be_in_sync_is_the_same_for_all_brokers():
+    cluster, wish = Cluster(), (SET, "min.insync.replicas", "2")
+
+    assert run(cluster, change(BROKER, "1", wish)) == [ErrorCode.INVALID_CONFIG]
+    assert run(cluster, change(BROKER, "", wish)) == [ErrorCode.NONE]
+    assert run(cluster, change(BROKER, "1", (DELETE, "min.insync.replicas", None))) == [ErrorCode.NONE]
+    cluster.append([FeatureLevelRecord("eligible.leader.replicas.version", 0)])
+    assert run(cluster, change(BROKER, "1", wish)) == [ErrorCode.NONE]

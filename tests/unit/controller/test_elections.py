@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from andiron.controller.elections import elections, without_eligible
+from andiron.controller.elections import elections, outgrown, without_eligible
 from andiron.controller.image import BROKER, NO_LEADER, TOPIC
 from andiron.controller.records import ConfigRecord, PartitionChangeRecord
+from andiron.model.machine import Loaded
 from andiron.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -120,6 +121,17 @@ def test_a_default_of_brokers_concerns_all_topics():
     cluster.append(without_eligible(cluster.image, [ConfigRecord(BROKER, "", "min.insync.replicas", "1")]))
 
     assert (cluster.partition("t").elr, cluster.partition("u").elr) == ((), ())
+
+
+def test_a_controller_that_takes_over_goes_by_its_own_server_properties():
+    cluster = below_min()
+    cluster.append([ConfigRecord(TOPIC, "t", "min.insync.replicas", "1")])
+    assert cluster.partition("t").elr == (2,)
+
+    cluster.run(Loaded())
+
+    assert (cluster.partition("t").elr, cluster.partition("u").elr) == ((), (2,))
+    assert outgrown(cluster.image, cluster.settings) == []
 
 
 def test_the_eligible_stay_while_nobody_is_in_sync():
