@@ -15,7 +15,7 @@ from andiron.sim.clients.member import Member, MemberHabits
 from andiron.sim.clients.producer import Habits
 from andiron.sim.clients.transactor import TransactorHabits
 from andiron.sim.coordinated import coordinators
-from andiron.sim.weather import MOODS, Mood
+from andiron.sim.moods import MOODS, Mood
 
 COORDINATED = 0.5  # of all worlds
 CODECS = ("uncompressed", "gzip", "snappy", "lz4", "zstd")

@@ -79,12 +79,11 @@ class _Game:
         self.world = World(seed, tell)
         self.plan = make_plan(seed, self.world.chance)
         self.network = Network(self.world)
-        self.host = Host(self.world, self.plan.settings)
-        self.host.flush_ms_max = self.plan.flush_ms
-        self.world.hosts[self.host.number] = self.host
+        self.host = Host(self.world, self.network, self.plan.settings)
+        self.host.background.flush_ms_max = self.plan.flush_ms
         mirrors, self._ledger, self._journal = Mirrors(), Ledger(), Journal()
         rot = Rot(mirrors, self.world.chance)
-        self.weather = Weather(self.world, self.network, self.host, self.plan.mood, rot)
+        self.weather = Weather(self.world, self.network, self.plan.mood, rot)
         laws = all_invariants(
             mirrors, self._ledger, self._journal, self.plan.checkpoint_ms, durable=self.plan.durable
         )
@@ -100,14 +99,14 @@ class _Game:
         self._finish()
         self._rest()
         self._restart()
-        reader = Consumer(self.world, self.network, self.host, "reader", [t.name for t in self.plan.topics])
+        reader = Consumer(self.world, self.network, "reader", [t.name for t in self.plan.topics])
         self._begin([reader])
         self.clients.append(reader)
         self._finish()
         self._rest()
 
     def _clients(self, plan: Plan) -> list[Client]:
-        place = self.world, self.network, self.host
+        place = self.world, self.network
         names = [topic.name for topic in plan.topics]
         return [
             Admin(

@@ -15,10 +15,10 @@ from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis
 from andiron.records.batch import Batch
 from andiron.records.record import Record, records_of
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.ledger import Ledger, same_contents
 from andiron.sim.mirror import Mirror, Mirrors, key_of
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 
 GROWS = "a log only grows"

@@ -14,9 +14,9 @@ from typing import Any
 from andiron.broker.partition import Partition
 from andiron.records.batch import Batch, iterate
 from andiron.records.control import end_marker_of
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
-from andiron.sim.network import Exchange
 from andiron.sim.verdicts import Verdict
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey

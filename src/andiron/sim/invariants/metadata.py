@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from andiron.controller.image import TOPIC, Image
 from andiron.sim.catalog import Catalog, State, TopicState, changes, codes
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 

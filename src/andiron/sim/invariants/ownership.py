@@ -12,9 +12,9 @@ This goes by what is said and heard, and by who is a member; not by what the coo
 from __future__ import annotations
 
 from andiron.groups.consumer.group import ConsumerGroup
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 from andiron.wire.consumer_protocol import read_assignment

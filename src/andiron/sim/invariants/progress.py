@@ -15,10 +15,10 @@ from typing import Any
 from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.shard import GroupShard
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.invariants.atomicity import committed_offset
 from andiron.sim.invariants.excuse import Excuse
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 

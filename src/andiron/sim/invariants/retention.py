@@ -9,9 +9,9 @@ after a crash   it may be where it was at the last checkpoint, and records come 
 from __future__ import annotations
 
 from andiron.broker.partition import Partition
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 

@@ -7,8 +7,8 @@ nothing is under way, nobody is waiting.
 
 from __future__ import annotations
 
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 
@@ -34,4 +34,4 @@ class EveryoneIsAnswered(Watcher):
     def rested(self, host: Host) -> None:
         for link in host.links:
             for exchange in link.unanswered:
-                raise Violation(ANSWERED, f"{exchange} of {link.client.name} is not")
+                raise Violation(ANSWERED, f"{exchange} of {link.caller.name} is not")

@@ -20,7 +20,7 @@ def transacting(quiet, count=1, **how):
     }  # fmt: skip
     made = [
         Transactor(
-            quiet.world, quiet.network, quiet.host, f"transactor-{number}", TransactorHabits(**habits),
+            quiet.world, quiet.network, f"transactor-{number}", TransactorHabits(**habits),
             quiet.ledger, quiet.journal,
         )
         for number in range(count)
