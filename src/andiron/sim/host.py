@@ -119,6 +119,13 @@ class Host:
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
+    def format(self, cluster_id: str) -> None:
+        """Make its directories those of a node of this cluster, which nobody can know before any node has started."""
+        for number, directory in enumerate(self.settings.log_dirs):
+            id = f"{self.name}-{number}".ljust(22, "0")
+            told = f"version=1\ncluster.id={cluster_id}\nnode.id={self.number}\ndirectory.id={id}\n"
+            self.disk.write_file(f"{directory}/meta.properties", told.encode())
+
     def start(self) -> None:
         """Switch on. A start that fails for want of disk is an end, as it is of the real process."""
         if self.node is not None:
