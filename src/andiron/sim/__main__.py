@@ -3,9 +3,10 @@
     python -m andiron.sim --seed 123             play one seed, and say how it went
     python -m andiron.sim --seed 123 --trace     and print its history
     python -m andiron.sim --seeds 2000           play fresh seeds, two at a time
+    python -m andiron.sim --seed 123 --nodes 3   in a cluster of three, whatever the seed says
 
 A seed that fails is printed with the command that plays it again, and appended to
-tests/simulation/seeds.txt (or the file given), where it stays: the tests play those for ever.
+tests/simulation/seeds.txt (or the file given) as seed/nodes, where it stays: the tests play those for ever.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import time
 import traceback
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 from andiron.sim.play import Outcome, play
@@ -33,20 +35,21 @@ def main() -> int:
     what.add_argument("--seed", type=int, help="play this one")
     what.add_argument("--seeds", type=int, metavar="COUNT", help="play so many fresh ones")
     parser.add_argument("--first", type=int, help="with --seeds: count up from here, not from anywhere")
+    parser.add_argument("--nodes", type=int, help="so many brokers, not as many as each seed says")
     parser.add_argument("--trace", action="store_true", help="with --seed: print the history")
     parser.add_argument("--keep", type=Path, default=FAILED_SEEDS, help="where seeds that fail are kept")
     options = parser.parse_args()
     if not options.trace:
         logging.disable(logging.CRITICAL)
     if options.seed is not None:
-        return _play_one(options.seed, trace=options.trace)
+        return _play_one(options.seed, options.nodes, trace=options.trace)
     first = random.SystemRandom().randrange(1 << 40) if options.first is None else options.first
-    return _play_many(first, options.seeds, options.keep)
+    return _play_many(first, options.seeds, options.nodes, options.keep)
 
 
-def _play_one(seed: int, *, trace: bool) -> int:
+def _play_one(seed: int, nodes: int | None, *, trace: bool) -> int:
     began = time.perf_counter()
-    outcome = play(seed, print if trace else None)
+    outcome = play(seed, print if trace else None, nodes=nodes)
     if outcome.violation is not None and trace:
         traceback.print_exception(outcome.violation)
     print(_told(outcome))
@@ -54,10 +57,10 @@ def _play_one(seed: int, *, trace: bool) -> int:
     return 0 if outcome.violation is None else 1
 
 
-def _play_many(first: int, count: int, keep: Path) -> int:
+def _play_many(first: int, count: int, nodes: int | None, keep: Path) -> int:
     began, simulated_ms, moods, failed = time.perf_counter(), 0, Counter[str](), 0
     with multiprocessing.Pool(PROCESSES, initializer=logging.disable) as pool:
-        for outcome in pool.imap_unordered(play, range(first, first + count)):
+        for outcome in pool.imap_unordered(partial(play, nodes=nodes), range(first, first + count)):
             simulated_ms += outcome.simulated_ms
             moods[outcome.mood] += 1
             if outcome.violation is not None:
@@ -75,18 +78,23 @@ def _play_many(first: int, count: int, keep: Path) -> int:
 def _told(outcome: Outcome) -> str:
     """One seed in one line, or two if it failed."""
     about = (
-        f"seed {outcome.seed}: {outcome.mood}, {outcome.boots} starts, {outcome.acknowledged} batches "
-        f"acknowledged, {outcome.lines} lines, {outcome.digest}"
+        f"seed {outcome.seed}: {_counted(outcome.nodes)}, {outcome.mood}, {outcome.boots} starts, "
+        f"{outcome.acknowledged} batches acknowledged, {outcome.lines} lines, {outcome.digest}"
     )
     if outcome.violation is None:
         return about
-    return f"{about}\n    {outcome.violation}\n    python -m andiron.sim --seed {outcome.seed} --trace"
+    again = f"python -m andiron.sim --seed {outcome.seed} --nodes {outcome.nodes} --trace"
+    return f"{about}\n    {outcome.violation}\n    {again}"
+
+
+def _counted(nodes: int) -> str:
+    return "1 node" if nodes == 1 else f"{nodes} nodes"
 
 
 def _keep(outcome: Outcome, path: Path) -> None:
     if path.parent.is_dir():
         with path.open("a") as kept:
-            kept.write(f"{outcome.seed}  # {outcome.violation}\n")
+            kept.write(f"{outcome.seed}/{outcome.nodes}  # {outcome.violation}\n")
 
 
 if __name__ == "__main__":

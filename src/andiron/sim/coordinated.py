@@ -23,7 +23,7 @@ from andiron.sim.clients.consumer_member import ConsumerMember
 from andiron.sim.clients.member import Member, MemberHabits
 from andiron.sim.clients.producer import Habits
 from andiron.sim.clients.transactor import TransactorHabits
-from andiron.sim.weather import MOODS
+from andiron.sim.moods import MOODS
 
 INPUT, OUTPUT = "input", "output"
 PARTITIONS = 2  # of the coordinators' topics

@@ -2,38 +2,36 @@
 
 It owns its node as edge/host.py owns the real one: events in, effects out, one step at a time.
 
-    Reply, Close ─▶ network.py        Flush ─▶ a while ─▶ the disk ─▶ Flushed
-    next_deadline ─▶ Woken            Work  ─▶ a while ─▶ job.run  ─▶ Finished
-
-A flush brings to the disk what the files held when it was asked for, and not what was added since.
-A job goes through pickle, as it does between processes, and works at some moment between being
-asked for and being reported: what the node does before and after that moment, it does not know of.
+    Reply, Close ─▶ link.py           Call ─▶ peers.py ─▶ Answered, Unanswered
+    next_deadline ─▶ Woken            Flush, Work ─▶ background.py ─▶ Flushed, Finished
 
 A frame is lent to the node for one step: after it the bytes are scribbled over, so that a node
 that kept a view of them is found out.
 
+The controller's listeners are open from the start, since a node may need the others to get ready; the broker's once
+it is.
+
 Ends: `stop` as on SIGTERM, `kill` as kill -9, `lose_power`. With `light_fuse` the latter two come in
-the midst of a step, between two operations on the disk (disk.py).
+the midst of a step, between two operations on the disk (disk.py). `pause` is SIGSTOP: what comes meanwhile waits,
+and when the node goes on it is later than it thought.
 
 Read next: weather.py for when all that happens.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from andiron.broker.node import Node
 from andiron.model.effects import (
+    Call,
     Close,
     Connected,
     Disconnected,
     Effect,
     Event,
-    Finished,
     Flush,
-    Flushed,
     Received,
     Reply,
     Woken,
@@ -41,26 +39,27 @@ from andiron.model.effects import (
 )
 from andiron.model.errors import AndironError
 from andiron.model.ids import NEVER, Millis
+from andiron.sim.background import Background
 from andiron.sim.clock import Clock
-from andiron.sim.disk import Killed, MemoryDisk, MemoryFile
+from andiron.sim.disk import Killed, MemoryDisk
+from andiron.sim.peers import Lane, Peers
 from andiron.sim.watcher import End, Violation
 
 if TYPE_CHECKING:
     from andiron.broker.node_settings import NodeSettings
-    from andiron.sim.network import Exchange, Link
-    from andiron.sim.world import World
+    from andiron.sim.exchange import Exchange
+    from andiron.sim.link import Link
+    from andiron.sim.network import Network
+    from andiron.sim.world import Happening, World
 
-LISTENER = "PLAINTEXT"
 GRACE_MS = 3_000  # for what is in flight when the node is told to stop
 WAKES_MAX = 1_000  # in one millisecond
-
-Begun = list[tuple[MemoryFile, int]]
 
 
 class Host:
     """One machine of a world."""
 
-    def __init__(self, world: World, settings: NodeSettings) -> None:
+    def __init__(self, world: World, network: Network, settings: NodeSettings) -> None:
         self.world, self.settings = world, settings
         self.number = settings.node_id
         self.name = f"node-{self.number}"
@@ -72,32 +71,60 @@ class Host:
         self.node: Node | None = None
         self.boots = 0
         self.started_at = Millis(-1)  # by the clock's reach
-        self._life = 0  # changes when a node comes or goes: what was under way for another is of no concern
+        self.resumed_at = Millis(-1)  # by the world's time: when it was last paused, until now
+        self.life = 0  # changes when a node comes or goes: what was under way for another is of no concern
         self.is_open = False  # to clients
-        self.flush_ms_max, self.job_ms_max = 5, 200
+        self.background, self.peers = Background(self), Peers(self, network)
         self._stopping = False
         self._end = End.KILLED  # that the fuse leads to
         self._links: dict[int, Link] = {}
-        self._flushing: dict[int, Begun] = {}
+        self._waits: list[Happening] | None = None  # for a paused node to go on
         self._wake_at = NEVER
         self._wakes = 0
         self._woken_at = Millis(-1)
+        world.hosts[self.number] = self
 
     @property
     def is_up(self) -> bool:
         return self.node is not None
 
     @property
+    def is_ready(self) -> bool:
+        """Whether there is a node, and it has its metadata."""
+        return self.node is not None and self.node.ready
+
+    @property
+    def is_paused(self) -> bool:
+        return self._waits is not None
+
+    @property
     def is_idle(self) -> bool:
         """Whether nothing of the node's is under way."""
-        return not self._flushing
+        return not self.background.flushing and not self.is_paused
 
     @property
     def links(self) -> list[Link]:
-        """The connections, as this end sees them."""
-        return list(self._links.values())
+        """The connections of clients, as this end sees them."""
+        return [link for link in self._links.values() if not isinstance(link.caller, Lane)]
+
+    def listens(self, listener: str) -> bool:
+        """Whether somebody is there to answer."""
+        if listener in self.settings.controller_listeners:
+            return self.node is not None and not self._stopping
+        return self.is_open
+
+    def note(self, what: str, about: str = "") -> None:
+        """Write a line of history about this machine."""
+        self.world.note(self.name, what, about)
 
     # ── life ─────────────────────────────────────────────────────────────────────────
+
+    def format(self, cluster_id: str) -> None:
+        """Make its directories those of a node of this cluster, which nobody can know before any node has started."""
+        for number, directory in enumerate(self.settings.log_dirs):
+            id = f"{self.name}-{number}".ljust(22, "0")
+            told = f"version=1\ncluster.id={cluster_id}\nnode.id={self.number}\ndirectory.id={id}\n"
+            self.disk.write_file(f"{directory}/meta.properties", told.encode())
 
     def start(self) -> None:
         """Switch on. A start that fails for want of disk is an end, as it is of the real process."""
@@ -105,11 +132,11 @@ class Host:
             return
         self.boots += 1
         self.started_at = self.clock.reach
-        self._life += 1
+        self.life += 1
         self.clock.restart()
         self._wake_at = NEVER
         self._stopping = False
-        self.world.note(self.name, "starts", f"for the {self.boots}. time")
+        self.note("starts", f"for the {self.boots}. time")
         node = self.node = Node(self.settings, self.disk, self.world.chance.getrandbits(64))
         try:
             self._take(lambda: node.start(self.clock.now()))
@@ -123,9 +150,10 @@ class Host:
     def stop(self) -> None:
         """SIGTERM: no more requests; what is in flight is completed; everything is brought to the disk."""
         if self.node is not None and not self._stopping:
-            self.world.note(self.name, "stops")
+            self.note("stops")
             self._stopping, self.is_open = True, False
-            self._wind_down(self._life, Millis(self.world.now + GRACE_MS))
+            until = Millis(self.world.now + GRACE_MS)
+            self.when_awake(lambda: self._wind_down(until))
 
     def kill(self) -> None:
         """kill -9: nothing of what was written is lost."""
@@ -136,7 +164,7 @@ class Host:
         if self.node is not None:
             self._go_down(End.POWER_LOST)
             return
-        self.world.note(self.name, "loses power")
+        self.note("loses power")
         for watcher in self.world.watchers:
             watcher.lost_power(self)
         self.disk.crash(self.world.chance)
@@ -145,19 +173,53 @@ class Host:
         """Let the end come at one of the next changes to the disk."""
         self.disk.fuse, self._end = length, end
 
+    def burn_down(self) -> None:
+        """The fuse has come to its end."""
+        self._go_down(self._end)
+
+    def pause(self, for_ms: int) -> None:
+        """SIGSTOP, and SIGCONT after a while."""
+        if self.node is not None and self._waits is None:
+            self.note("is paused", f"for {for_ms} ms")
+            self._waits, life = [], self.life
+            self.world.after(for_ms, lambda: self.resume() if self.life == life else None)
+
+    def resume(self) -> None:
+        """Go on: with all that has come meanwhile, in its order."""
+        if self._waits is not None:
+            self.note("goes on")
+            waits, self._waits = self._waits, None
+            self.resumed_at = self.world.now
+            for happening in waits:
+                happening()
+
+    def when_awake(self, happening: Happening) -> None:
+        """Let something happen to the node, now or when it is not paused any more."""
+        if self._waits is None:
+            happening()
+        else:
+            life = self.life
+            self._waits.append(lambda: self.if_still(life, happening))
+
+    def if_still(self, life: int, happening: Happening) -> None:
+        """Let something happen unless the node is gone that it was for."""
+        if self.life == life:
+            self.when_awake(happening)
+
     # ── connections ──────────────────────────────────────────────────────────────────
 
     def connected(self, link: Link) -> None:
         self._links[link.number] = link
-        self.feed(Connected(link.number, LISTENER, "sim"))
+        self.when_awake(lambda: self.feed(Connected(link.number, link.listener, "sim")))
 
     def receive(self, link: Link, ticket: int, exchange: Exchange, frame: bytes) -> None:
         """A whole request has come in."""
         exchange.heard_at = self.world.now
-        for watcher in self.world.watchers:
-            watcher.heard(self, exchange)
+        if exchange.is_watched:
+            for watcher in self.world.watchers:
+                watcher.heard(self, exchange)
         buffer = bytearray(frame)
-        self.world.note(self.name, "hears", f"{exchange} from {link.client.name}")
+        self.note("hears", f"{exchange} from {link.caller.name}")
         self.feed(Received(link.number, ticket, memoryview(buffer)))
         buffer[:] = b"\xdd" * len(buffer)
 
@@ -165,8 +227,7 @@ class Host:
         """A connection is gone; the node hears of it, but never inside one of its steps."""
         link.close()
         if self._links.pop(link.number, None) is not None:
-            life = self._life
-            self.world.after(0, lambda: self._if_still(life, Disconnected(link.number)))
+            self.later(Disconnected(link.number))
 
     # ── the node ─────────────────────────────────────────────────────────────────────
 
@@ -175,7 +236,7 @@ class Host:
         node = self.node
         if node is None:
             return
-        self.world.note(self.name, "step", type(event).__name__)
+        self.note("step", type(event).__name__)
         try:
             self._take(lambda: node.step(event, self.clock.now()))
         except Violation:
@@ -183,15 +244,16 @@ class Host:
         except Exception as error:
             raise Violation("a step does not fail", f"{type(event).__name__}: {error!r}") from error
 
-    def _if_still(self, life: int, event: Event) -> None:
-        if self._life == life:
-            self.feed(event)
+    def later(self, event: Event) -> None:
+        """Tell the node as soon as this step is over."""
+        life = self.life
+        self.world.after(0, lambda: self.if_still(life, lambda: self.feed(event)))
 
     def _take(self, step: Callable[[], list[Effect]]) -> None:
         try:
             self._carry_out(step())
         except Killed:
-            self._go_down(self._end)
+            self.burn_down()
             return
         node = self.node
         if node is None:
@@ -200,7 +262,7 @@ class Host:
             watcher.stepped(self)
         if node.ready and not self.is_open and not self._stopping:
             self.is_open = True
-            self.world.note(self.name, "is ready")
+            self.note("is ready")
             for watcher in self.world.watchers:
                 watcher.came_up(self)
         self._plan_waking()
@@ -212,68 +274,15 @@ class Host:
                     if conn in self._links:
                         self._links[conn].reply(ticket, parts)
                 case Close(conn, reason):
-                    self.world.note(self.name, "closes", f"{conn}: {reason}")
+                    self.note("closes", f"{conn}: {reason}")
                     if conn in self._links:
                         self.drop(self._links[conn])
+                case Call():
+                    self.peers.call(effect)
                 case Flush(token, files):
-                    self._flush(token, files)
+                    self.background.flush(token, files)
                 case Work():
-                    self._work(effect)
-
-    # ── off the loop ─────────────────────────────────────────────────────────────────
-
-    def _flush(self, token: int, files: tuple[MemoryFile, ...]) -> None:
-        self._flushing[token] = self.disk.begin_sync(files)
-        life, delay_ms = self._life, self.world.chance.randint(0, self.flush_ms_max)
-        self.world.note(self.name, "flushes", f"{token}: {', '.join(file.path for file in files)}")
-        self.world.after(delay_ms, lambda: self._flushed(life, token))
-
-    def _flushed(self, life: int, token: int) -> None:
-        if self._life != life or token not in self._flushing:
-            return
-        error = None
-        try:
-            self.disk.end_sync(self._flushing.pop(token))
-        except OSError as problem:
-            error = str(problem)
-        except Killed:
-            self._go_down(self._end)
-            return
-        self.world.note(self.name, "has flushed", f"{token} {error or ''}")
-        self.feed(Flushed(token, error))
-
-    def _work(self, work: Work) -> None:
-        self.world.note(self.name, "works", f"{work.token}: {type(work.job).__name__}")
-        pickled, life, chance = pickle.dumps(work.job), self._life, self.world.chance
-        works_after = chance.randint(0, self.job_ms_max)
-        reports_after = works_after + chance.randint(0, self.job_ms_max)
-
-        def run() -> None:
-            if self._life == life:
-                finished = self._run_job(work.token, pickled)
-                self.world.at(Millis(started + reports_after), lambda: self._if_still(life, finished))
-
-        started = self.world.now
-        self.world.after(works_after, run)
-
-    def _run_job(self, token: int, pickled: bytes) -> Finished:
-        dies_early = self.disk.fuse is None and self.world.chance.random() < 0.1
-        if dies_early:
-            self.disk.fuse = self.world.chance.randint(0, 30)
-        try:
-            result = pickle.loads(pickled).run(self.disk)
-            return Finished(token, pickle.loads(pickle.dumps(result)))
-        except (OSError, AndironError) as error:
-            return Finished(token, None, f"{type(error).__name__}: {error}")
-        except Exception as error:
-            raise Violation("a job does not fail", repr(error)) from error
-        except Killed:
-            if not dies_early:
-                self._go_down(self._end)
-            return Finished(token, None, "the worker process is gone")
-        finally:
-            if dies_early:
-                self.disk.fuse = None
+                    self.background.work(effect)
 
     def _plan_waking(self) -> None:
         node = self.node
@@ -281,11 +290,11 @@ class Host:
         if deadline < NEVER:
             wake_at = Millis(self.world.now + self.clock.wait_ms(deadline))
             if wake_at < self._wake_at:
-                self._wake_at, life = wake_at, self._life
-                self.world.at(wake_at, lambda: self._wake(life, wake_at))
+                self._wake_at, life = wake_at, self.life
+                self.world.at(wake_at, lambda: self.if_still(life, lambda: self._wake(wake_at)))
 
-    def _wake(self, life: int, planned: Millis) -> None:
-        if self._life != life or self.node is None or self._wake_at != planned:
+    def _wake(self, planned: Millis) -> None:
+        if self.node is None or self._wake_at != planned:
             return
         self._wake_at = NEVER
         if self.node.next_deadline() > self.clock.now():
@@ -299,23 +308,22 @@ class Host:
 
     # ── ends ─────────────────────────────────────────────────────────────────────────
 
-    def _wind_down(self, life: int, until: Millis) -> None:
-        if self._life != life or self.node is None:
+    def _wind_down(self, until: Millis) -> None:
+        node, life = self.node, self.life
+        if self.background.flushing and self.world.now < until:
+            self.world.after(1, lambda: self.if_still(life, lambda: self._wind_down(until)))
             return
-        if self._flushing and self.world.now < until:
-            self.world.after(1, lambda: self._wind_down(life, until))
-            return
-        for token in list(self._flushing):
-            self._flushed(life, token)
-        node = self.node
-        if node is None:
+        for token in list(self.background.flushing):
+            if self.life == life:
+                self.background.flushed(token)
+        if node is None or self.life != life:
             return
         try:
             if node.ready:
                 node.stop(self.clock.now())
             self._go_down(End.STOPPED if node.ready else End.KILLED)
         except Killed:
-            self._go_down(self._end)
+            self.burn_down()
         except Violation:
             raise
         except Exception as error:
@@ -326,13 +334,14 @@ class Host:
     def _go_down(self, end: End) -> None:
         if self.node is None:
             return
-        self.world.note(self.name, "goes down", end.value)
+        self.note("goes down", end.value)
         self.disk.fuse = None
         for watcher in self.world.watchers:
             watcher.went_down(self, end)
-        self.node, self.is_open = None, False
-        self._life += 1
-        self._flushing.clear()
+        self.node, self.is_open, self._waits = None, False, None
+        self.life += 1
+        self.background.forget()
+        self.peers.close_all()
         for link in list(self._links.values()):
             link.close()
         self._links.clear()

@@ -6,7 +6,8 @@
     live      the offsets that a reader must still be shown
 
 The records of an offset never change once written, while `live` shrinks as retention, DeleteRecords
-and compaction take records away. Only a power loss cuts the mirror's end, and never below `kept`.
+and compaction take records away. Only a power loss cuts the mirror's end, and never below `kept`; or a leader that
+has other records than this replica, which follows it.
 
 Read next: invariants/growth.py, which feeds it, and invariants/survival.py, which holds it against
 what a restart finds.
@@ -27,6 +28,7 @@ from andiron.sim.verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
     from andiron.broker.partition import Partition
+    from andiron.log.settings import LogSettings
     from andiron.sim.host import Host
     from andiron.sim.watcher import End
 
@@ -62,6 +64,9 @@ class Mirror:
         self.was_compacted = False  # has, or had, cleanup.policy=compact
         self.delete_retention_ms = NEVER  # the least it ever was
         self.start_fell = False  # records that were deleted came back; what was known of their epochs did not
+        self.settings: LogSettings | None = None  # as last looked at
+        self.segments: dict[int, None] = {}  # the bases of all that were ever seen
+        self.last_segment = -1
         self.always_durable = True  # never was anything acknowledged or shown before it was synced
         self.verdicts = Verdicts()
         self.reopened: dict[int, None] = {}  # batches whose marker was lost again, after others went by it
@@ -103,6 +108,11 @@ class Mirror:
         """The log begins anew, empty, at `start`: it had been cut below what was deleted from it."""
         self.cut(start)
         self.live = {}
+
+    def begin_anew(self, start: int) -> None:
+        """A follower has dropped all of its log, to go on where its leader's begins."""
+        self.batches = []
+        self.restart(start)
 
     def advance(self, start: int) -> None:
         """Nothing below `start` is to be read any more; or, after a crash, it is again."""

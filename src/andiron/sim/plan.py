@@ -1,4 +1,4 @@
-"""What a seed decides before anything happens: the weather, the node's settings, topics and clients.
+"""What a seed decides before anything happens: the weather, the nodes and their settings, topics and clients.
 
 Logs are made of tiny segments and the node's housekeeping runs every few seconds, so that a minute of
 simulated time brings about rolls, retention, compaction and checkpoints by the hundred.
@@ -14,8 +14,9 @@ from andiron.sim.clients.admin import TopicPlan
 from andiron.sim.clients.member import Member, MemberHabits
 from andiron.sim.clients.producer import Habits
 from andiron.sim.clients.transactor import TransactorHabits
+from andiron.sim.clustered import cluster, shape
 from andiron.sim.coordinated import coordinators
-from andiron.sim.weather import MOODS, Mood
+from andiron.sim.moods import MOODS, Mood
 
 COORDINATED = 0.5  # of all worlds
 CODECS = ("uncompressed", "gzip", "snappy", "lz4", "zstd")
@@ -27,7 +28,7 @@ class Plan:
 
     mood: Mood
     lasts_ms: int
-    properties: dict[str, str]  # the node's
+    properties: dict[str, str]  # of the node, or what all have in common
     checkpoint_ms: int
     topics: list[TopicPlan]
     variations: dict[str, list[str | None]]
@@ -39,16 +40,25 @@ class Plan:
     flush_ms: int = 5  # that an fsync takes, at most
     transactors: list[TransactorHabits] = field(default_factory=list)
     members: list[tuple[type[Member], MemberHabits]] = field(default_factory=list)
+    nodes: list[dict[str, str]] = field(
+        default_factory=list
+    )  # the properties of each, where there are several
+    skews: list[int] = field(default_factory=lambda: [0])  # by how much their clocks are off, in ms
 
     @property
-    def settings(self) -> NodeSettings:
-        return NodeSettings.load(self.properties)
+    def settings(self) -> list[NodeSettings]:
+        """Those of each node."""
+        return [NodeSettings.load(each) for each in self.nodes or [self.properties]]
 
 
-def make_plan(seed: int, chance: random.Random) -> Plan:
-    """Throw the dice: for a world of logs, and then, with other ones, whether it is to be one of coordinators."""
+def make_plan(seed: int, chance: random.Random, nodes: int | None = None) -> Plan:
+    """Throw the dice: for a world of logs, and then, with other ones, whether it is to be one of coordinators, and
+    whether of several nodes; or of as many as are asked for."""
     plan, dice = _plan_of_logs(chance), random.Random(f"{seed}/groups")
-    return replace(plan, **coordinators(plan.properties, dice)) if dice.random() < COORDINATED else plan
+    if dice.random() < COORDINATED:
+        plan = replace(plan, **coordinators(plan.properties, dice))
+    count, dice = shape(seed, nodes)
+    return replace(plan, **cluster(count, plan, dice)) if count > 1 else plan
 
 
 def _plan_of_logs(chance: random.Random) -> Plan:

@@ -20,6 +20,7 @@ from andiron.sim.clients.consumer import Consumer
 from andiron.sim.clients.inquirer import Inquirer
 from andiron.sim.clients.producer import Producer
 from andiron.sim.clients.transactor import Transactor
+from andiron.sim.clustered import CLUSTER_ID
 from andiron.sim.host import Host
 from andiron.sim.invariants import all_invariants
 from andiron.sim.journal import Journal
@@ -41,6 +42,7 @@ class Outcome:
     """What became of a seed."""
 
     seed: int
+    nodes: int  # that are brokers
     mood: str
     digest: str
     lines: int
@@ -50,9 +52,10 @@ class Outcome:
     violation: Violation | None
 
 
-def play(seed: int, tell: Callable[[str], None] | None = None) -> Outcome:
-    """Play a seed to its end, or to the first violation; `tell` is given each line of its history."""
-    game = _Game(seed, tell)
+def play(seed: int, tell: Callable[[str], None] | None = None, *, nodes: int | None = None) -> Outcome:
+    """Play a seed to its end, or to the first violation; `tell` is given each line of its history. It says itself how
+    many nodes there are, unless `nodes` does."""
+    game = _Game(seed, tell, nodes)
     violation = None
     try:
         game.play()
@@ -62,11 +65,12 @@ def play(seed: int, tell: Callable[[str], None] | None = None) -> Outcome:
     world = game.world
     return Outcome(
         seed=seed,
+        nodes=len([host for host in game.hosts if "broker" in host.settings.roles]),
         mood=game.plan.mood.name,
         digest=world.trace.digest(),
         lines=world.trace.count,
         simulated_ms=world.now - BEGINS,
-        boots=game.host.boots,
+        boots=sum(host.boots for host in game.hosts),
         acknowledged=sum(each.acknowledged for each in game.clients if isinstance(each, Producer)),
         violation=violation,
     )
@@ -75,24 +79,29 @@ def play(seed: int, tell: Callable[[str], None] | None = None) -> Outcome:
 class _Game:
     """A world and everyone in it."""
 
-    def __init__(self, seed: int, tell: Callable[[str], None] | None) -> None:
+    def __init__(self, seed: int, tell: Callable[[str], None] | None, nodes: int | None) -> None:
         self.world = World(seed, tell)
-        self.plan = make_plan(seed, self.world.chance)
+        self.plan = make_plan(seed, self.world.chance, nodes)
         self.network = Network(self.world)
-        self.host = Host(self.world, self.plan.settings)
-        self.host.flush_ms_max = self.plan.flush_ms
-        self.world.hosts[self.host.number] = self.host
+        self.hosts = [Host(self.world, self.network, settings) for settings in self.plan.settings]
+        for host, skew_ms in zip(self.hosts, self.plan.skews, strict=False):
+            host.background.flush_ms_max = self.plan.flush_ms
+            host.clock.jump(skew_ms)
+            if len(self.hosts) > 1:
+                host.format(CLUSTER_ID)
         mirrors, self._ledger, self._journal = Mirrors(), Ledger(), Journal()
         rot = Rot(mirrors, self.world.chance)
-        self.weather = Weather(self.world, self.network, self.host, self.plan.mood, rot)
+        self.weather = Weather(self.world, self.network, self.plan.mood, rot)
         laws = all_invariants(
-            mirrors, self._ledger, self._journal, self.plan.checkpoint_ms, durable=self.plan.durable
-        )
+            mirrors, self._ledger, self._journal, self.plan.checkpoint_ms, durable=self.plan.durable,
+            nodes=len(self.hosts),
+        )  # fmt: skip
         self.world.watch([*laws, self.weather])
         self.clients = self._clients(self.plan)
 
     def play(self) -> None:
-        self.host.start()
+        for host in self.hosts:
+            host.start()
         self._begin(self.clients)
         self.weather.begin()
         self.world.run(Millis(BEGINS + self.plan.lasts_ms))
@@ -100,14 +109,14 @@ class _Game:
         self._finish()
         self._rest()
         self._restart()
-        reader = Consumer(self.world, self.network, self.host, "reader", [t.name for t in self.plan.topics])
+        reader = Consumer(self.world, self.network, "reader", [t.name for t in self.plan.topics])
         self._begin([reader])
         self.clients.append(reader)
         self._finish()
         self._rest()
 
     def _clients(self, plan: Plan) -> list[Client]:
-        place = self.world, self.network, self.host
+        place = self.world, self.network
         names = [topic.name for topic in plan.topics]
         return [
             Admin(
@@ -143,29 +152,40 @@ class _Game:
                 raise Violation(FINISHES, f"{client.name} does not")
 
     def _restart_if_failed(self) -> None:
-        node = self.host.node
-        if node is not None and any(
-            partition.failure for partition in (node.broker.metadata.partition, *node.broker.partitions)
-        ):
-            self.host.kill()
+        for host in self.hosts:
+            node = host.node
+            if node is not None and any(
+                partition.failure for partition in (node.broker.metadata.partition, *node.broker.partitions)
+            ):
+                host.kill()
 
     def _rest(self) -> None:
         """Wait until nothing is under way; then ask what is too slow to be asked always."""
-        self.world.run(
-            Millis(self.world.now + PATIENCE_MS),
-            lambda: self.host.is_open and self.host.is_idle and not self.host.links and self._is_at_rest(),
-        )
-        if not self.host.is_open:
-            raise Violation(FINISHES, "the node does not come up")
-        for watcher in self.world.watchers:
-            watcher.rested(self.host)
+        self.world.run(Millis(self.world.now + PATIENCE_MS), self._is_at_rest)
+        for host in self.hosts:
+            if not host.is_open:
+                raise Violation(FINISHES, "the node does not come up")
+        for host in self.hosts:
+            for watcher in self.world.watchers:
+                watcher.rested(host)
 
     def _is_at_rest(self) -> bool:
-        return not any(watcher.is_restless(self.host) for watcher in self.world.watchers)
+        return all(host.is_open and host.is_idle and not host.links for host in self.hosts) and not any(
+            watcher.is_restless(host) for host in self.hosts for watcher in self.world.watchers
+        )
 
     def _restart(self) -> None:
-        self.world.chance.choice([self.host.stop, self.host.kill, self.host.lose_power])()
-        boots = self.host.boots
+        """All of them at once, by the same end or each by its own."""
+        chance = self.world.chance
+        boots = [host.boots for host in self.hosts]
+        end = chance.choice([Host.stop, Host.kill, Host.lose_power])
+        for host in self.hosts:
+            end(host)
+            if len(self.hosts) > 1 and chance.random() < 0.5:
+                end = chance.choice([Host.stop, Host.kill, Host.lose_power])
         self.world.run(
-            Millis(self.world.now + PATIENCE_MS), lambda: self.host.boots > boots and self.host.is_open
+            Millis(self.world.now + PATIENCE_MS),
+            lambda: all(
+                host.boots > before and host.is_open for host, before in zip(self.hosts, boots, strict=True)
+            ),
         )

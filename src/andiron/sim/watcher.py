@@ -20,8 +20,8 @@ import enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from andiron.sim.exchange import Exchange
     from andiron.sim.host import Host
-    from andiron.sim.network import Exchange
 
 
 class Violation(Exception):

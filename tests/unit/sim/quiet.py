@@ -52,12 +52,12 @@ class Quiet:
         logging.getLogger("andiron").addHandler(logging.NullHandler())
         self.world = World(seed, tell)
         self.network = Network(self.world)
-        self.host = Host(self.world, NodeSettings.load(SETTINGS))
+        self.host = Host(self.world, self.network, NodeSettings.load(SETTINGS))
         self.mirrors, self.ledger, self.journal = Mirrors(), Ledger(), Journal()
         if watched:
             laws = all_invariants(self.mirrors, self.ledger, self.journal, CHECKPOINT_MS, durable=durable)
             self.world.watch(laws)
-        self.client = Client(self.world, self.network, self.host, "tester")
+        self.client = Client(self.world, self.network, "tester")
         self.client.timeout_ms = 60_000
         self.sequence = 0
         self.boot()
@@ -67,7 +67,7 @@ class Quiet:
     def boot(self):
         self.host.start()
         self.run(until=lambda: self.host.is_open)
-        self.client.link = self.network.connect(self.client, self.host)
+        self.client.connect(self.host)
 
     def run(self, ms=10_000, until=None):
         self.world.run(Millis(self.world.now + ms), until)

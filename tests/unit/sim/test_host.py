@@ -1,8 +1,8 @@
 import pytest
 
-from andiron.model.effects import Finished, Flush, Work
 from andiron.sim.watcher import End, Violation, Watcher
-from unit.sim.quiet import ORDERS, Quiet
+from unit.sim.quiet import ORDERS
+from unit.sim.several import Puppets
 
 
 class Seen(Watcher):
@@ -17,20 +17,6 @@ class Seen(Watcher):
 
     def lost_power(self, host):
         self.power_losses += 1
-
-
-class Job:
-    """Writes two files, if it lives to."""
-
-    def run(self, disk):
-        disk.open("/data/one")
-        disk.open("/data/two")
-        return "done"
-
-
-class Wrong:
-    def run(self, disk):
-        raise KeyError("a bug")
 
 
 def test_a_node_comes_and_goes_and_the_disk_stays(quiet):
@@ -51,33 +37,6 @@ def test_power_may_go_while_no_node_is_up(quiet):
     quiet.host.kill()
     quiet.host.lose_power()
     assert (seen.ends, seen.power_losses) == ([End.KILLED], 1)
-
-
-def test_what_dies_with_a_node_does_not_concern_the_next():
-    quiet = Quiet(watched=False)
-    quiet.create(flush_messages=1)
-    quiet.host.flush_ms_max = 5_000
-    quiet.client.ask(quiet.produce_request(b"x"), 9)
-    quiet.run(100)
-    quiet.host.kill()
-    quiet.run(10)
-    quiet.host.flush_ms_max = 0
-    quiet.boot()
-    quiet.run(10_000)
-    assert quiet.host.is_idle
-
-
-def test_a_flush_covers_what_was_there_when_it_was_asked_for(quiet):
-    disk = quiet.host.disk
-    file = disk.open("/data/f")
-    disk.sync_directory("/data")
-    file.append(b"before")
-    quiet.host.flush_ms_max = 0
-    quiet.host._carry_out([Flush(99, (file,))])
-    file.append(b" and after")
-    quiet.host._flushing[98] = quiet.host._flushing.pop(99)  # nobody is told
-    disk.end_sync(quiet.host._flushing.pop(98))
-    assert file._content._synced == len(b"before")
 
 
 def test_the_end_may_come_in_the_midst_of_a_step(quiet):
@@ -129,21 +88,42 @@ def test_a_deadline_that_does_not_move_on_is_noticed(quiet, monkeypatch):
         quiet.run()
 
 
-def test_a_job_is_done_and_reported(quiet):
-    told = []
-    quiet.host.feed = told.append
-    quiet.host._carry_out([Work(7, Job())])
-    quiet.run(1_000)
-    (finished,) = [event for event in told if isinstance(event, Finished)]
-    assert finished in (Finished(7, "done"), Finished(7, None, "the worker process is gone"))
-
-
-def test_a_job_with_a_bug_breaks_a_law(quiet):
-    quiet.host._carry_out([Work(7, Wrong())])
-    with pytest.raises(Violation, match="a job does not fail"):
-        quiet.run(1_000)
-
-
 def test_partitions_are_where_the_settings_say(quiet):
     quiet.create()
     assert quiet.partition(ORDERS).log.directory == "/data/orders-0"
+
+
+def test_a_paused_node_goes_on_where_it_was_with_all_that_came_meanwhile(monkeypatch):
+    puppets = Puppets(monkeypatch)
+    puppets.call(1, timeout_ms=60_000)
+    puppets.run(500)
+    puppets.host(2).pause(2_000)
+    for token in range(2, 5):
+        puppets.call(token, timeout_ms=60_000)
+    puppets.run(1_500)
+    assert len(puppets.node(2).told("Received")) == 1
+    puppets.run(2_000)
+    assert [event.token for event in puppets.node(1).told("Answered")] == [1, 2, 3, 4]
+
+
+def test_a_paused_node_can_be_killed_and_what_came_for_it_is_lost(monkeypatch):
+    puppets = Puppets(monkeypatch)
+    puppets.host(2).pause(2_000)
+    puppets.call(1)
+    puppets.run(500)
+    puppets.host(2).kill()
+    puppets.host(2).start()
+    puppets.run()
+    assert puppets.node(2).events == []
+    assert not puppets.host(2).is_paused
+    assert [event.token for event in puppets.node(1).told("Unanswered")] == [1]
+
+
+def test_a_paused_node_that_is_told_to_stop_does_so_when_it_goes_on(monkeypatch):
+    puppets = Puppets(monkeypatch)
+    puppets.host(2).pause(2_000)
+    puppets.host(2).stop()
+    puppets.run(1_000)
+    assert puppets.host(2).is_up
+    puppets.run(2_000)
+    assert not puppets.host(2).is_up

@@ -1,11 +1,7 @@
-import pytest
-
-from andiron.model.effects import Reply
-from andiron.sim.network import Exchange
-from andiron.sim.watcher import Violation
+from andiron.model.ids import Address
 from andiron.wire.messages.api_versions import ApiVersionsRequest
-from andiron.wire.messages.produce import ProduceRequest
 from unit.sim.quiet import Quiet
+from unit.sim.several import Puppets
 
 
 def test_a_request_and_its_answer_find_each_other(quiet):
@@ -29,36 +25,6 @@ def test_nobody_connects_where_nobody_listens(quiet):
     assert quiet.network.connect(quiet.client, quiet.host) is None
 
 
-def test_replies_leave_in_the_order_of_the_requests(quiet):
-    link, said = quiet.client.link, []
-    for ticket in (1, 2):
-        link._unanswered[ticket] = Exchange(ApiVersionsRequest("sim", "1"), 3, ticket, quiet.world.now)
-    link._post = lambda exchange, parts: said.append(exchange.correlation)
-    link.reply(2, [b""])
-    assert said == []
-    link.reply(1, [b""])
-    assert said == [1, 2]
-
-
-def test_a_ticket_is_answered_once(quiet):
-    quiet.ask(ApiVersionsRequest("sim", "1"), 3)
-    with pytest.raises(Violation, match="answered again"):
-        quiet.host._carry_out([Reply(quiet.client.link.number, 1, [b"again"])])
-
-
-def test_a_response_that_does_not_decode_is_noticed(quiet):
-    exchange = Exchange(ApiVersionsRequest("sim", "1"), 3, 1, quiet.world.now)
-    with pytest.raises(Violation, match="responses decode"):
-        exchange.decode(b"\0\0\0\1")
-    with pytest.raises(Violation, match="responses decode"):
-        exchange.decode(b"\0\0\0\2" + b"\0\0\1\0\0\0\0\0")
-
-
-def test_only_acks_0_goes_unanswered(quiet):
-    assert Exchange(ProduceRequest(acks=0), 3, 1, quiet.world.now).is_unanswered
-    assert not Exchange(ProduceRequest(acks=1), 3, 1, quiet.world.now).is_unanswered
-
-
 def test_what_was_sent_before_hanging_up_may_arrive_or_not():
     ends = set()
     for seed in range(12):
@@ -68,7 +34,34 @@ def test_what_was_sent_before_hanging_up_may_arrive_or_not():
         link = quiet.client.link
         quiet.client.hang_up()
         quiet.run()
-        assert not link.client_open and not link.host_open
+        assert not link.caller_open and not link.host_open
         assert quiet.host.links == []
         ends.add(quiet.partition().log.end)
     assert ends == {0, 1}
+
+
+def test_an_address_leads_to_a_listener(monkeypatch):
+    network = Puppets(monkeypatch).network
+    host, listener = network.locate(Address("node-2", 9093))
+    assert (host.name, listener) == ("node-2", "CONTROLLER")
+    assert network.locate(Address("node-2", 9092))[1] == "PLAINTEXT"
+    assert network.locate(Address("node-9", 9092)) is None
+
+
+def test_a_rift_has_sides_and_directions(quiet):
+    network = quiet.network
+    network.part(["a", "b"], ["c"])
+    network.part(["d"], ["e"], one_way=True)
+    assert not network.carries("a", "c") and not network.carries("c", "b")
+    assert network.reaches("a", "b") and network.reaches("c", "d")
+    assert network.carries("e", "d") and not network.carries("d", "e")
+    assert not network.reaches("d", "e")
+    network.heal()
+    assert network.reaches("a", "c")
+
+
+def test_nobody_connects_across_a_rift(quiet):
+    quiet.client.hang_up()
+    quiet.network.part(["tester"], [quiet.host.name], one_way=True)
+    assert quiet.network.connect(quiet.client, quiet.host) is None
+    assert quiet.network.clients == ["tester"]

@@ -1,6 +1,6 @@
 """An administrator: makes the topics, and then keeps changing them.
 
-One request at a time, each about one topic: settings set and taken back, partitions added, records
+One request at a time, each about one topic, to any broker: settings set and taken back, partitions added, records
 deleted, now and then a topic deleted and made again. In between it asks for descriptions, whose
 answers must at least decode. What came of each request is for the watchers to hold against what the
 node then does (invariants/metadata.py, invariants/retention.py).
@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from andiron.broker.internal_topics import INTERNAL
-from andiron.model.ids import NO_TOPIC_ID
+from andiron.model.ids import NO_TOPIC_ID, TopicPartition
 from andiron.sim.clients.client import Client, Gone, Script, Topic
-from andiron.sim.host import Host
+from andiron.sim.leaders import leading
 from andiron.sim.network import Network
 from andiron.sim.world import World
 from andiron.wire.messages.alter_configs import AlterableConfig as ReplacedConfig
@@ -49,16 +49,17 @@ class TopicPlan(NamedTuple):
     name: str
     partitions: int
     configs: dict[str, str]
+    replicas: int = 1
 
 
 class Admin(Client):
     """One who changes things."""
 
     def __init__(
-        self, world: World, network: Network, host: Host, name: str, plans: list[TopicPlan],
+        self, world: World, network: Network, name: str, plans: list[TopicPlan],
         variations: dict[str, list[str | None]], pace_ms: int, *, destructive: bool,
     ) -> None:  # fmt: skip
-        super().__init__(world, network, host, name)
+        super().__init__(world, network, name)
         self._plans = {plan.name: plan for plan in plans}
         self._variations, self._pace_ms, self._destructive = variations, pace_ms, destructive
         self._missing = list(self._plans)
@@ -92,7 +93,7 @@ class Admin(Client):
 
     def _creation(self, plan: TopicPlan) -> CreateTopicsRequest:
         configs = [CreatableTopicConfig(name, value) for name, value in plan.configs.items()]
-        topic = CreatableTopic(plan.name, plan.partitions, 1, [], configs)
+        topic = CreatableTopic(plan.name, plan.partitions, plan.replicas, [], configs)
         return CreateTopicsRequest([topic], timeout_ms=self.chance.choice([500, 5_000]))
 
     def _change_something(self) -> Script:
@@ -105,7 +106,11 @@ class Admin(Client):
         if self._destructive:
             changes += [self._growth, self._deletion]
         asks = self.chance.choice([*changes, *changes, self._question])
-        yield self.ask(asks(topic[0]))
+        request = asks(topic[0])
+        if isinstance(request, DeleteRecordsRequest):
+            yield self.ask(request, via=(yield from self.at_leader(_place(request))))
+        else:
+            yield self.ask(request)
 
     def _growth(self, topic: Topic) -> Any:
         count = min(topic.partitions + 1, PARTITIONS_MAX)
@@ -140,11 +145,10 @@ class Admin(Client):
 
     def _deletion_of_records(self, topic: Topic) -> Any:
         index = self.chance.randrange(topic.partitions)
-        node = self.host.node
-        partition = None if node is None else node.broker.partitions.get((topic.name, index))
+        leader = leading(self.world, (topic.name, index))
         offset = -1
-        if partition is not None and self.chance.random() < 0.8:
-            start, end = partition.log.start, partition.watermark
+        if leader is not None and self.chance.random() < 0.8:
+            start, end = leader.partition.log.start, leader.partition.watermark
             offset = self.chance.randint(start, max(start, start + (end - start) // 2))
         wanted = DeleteRecordsTopic(topic.name, [DeleteRecordsPartition(index, offset)])
         return DeleteRecordsRequest([wanted], timeout_ms=5_000)
@@ -162,3 +166,8 @@ class Admin(Client):
                 ApiVersionsRequest("sim", "1"),
             ]
         )
+
+
+def _place(request: DeleteRecordsRequest) -> TopicPartition:
+    topic = request.topics[0]
+    return TopicPartition(topic.name, topic.partitions[0].partition_index)

@@ -42,7 +42,7 @@ class ClassicMember(Member):
         yield from self.find_places(topic)
         yield from self.insist(
             HeartbeatRequest(self.habits.group, self.epoch, self.member_id, self.habits.instance_id),
-            self.chance.choice([3, 4]), _code, again=True, tries=3,
+            self.chance.choice([3, 4]), _code, of=self.key, again=True, tries=3,
         )  # fmt: skip
         self.may_drop_dead()
         if self.chance.random() < 0.6:
@@ -53,6 +53,7 @@ class ClassicMember(Member):
 
     def was_interrupted(self) -> None:
         self.settled = False
+        self.signposts.forget(self.key)
 
     def was_refused(self, code: ErrorCode) -> Script:
         """Whatever is wrong, it owns nothing until it has joined again."""
@@ -67,7 +68,7 @@ class ClassicMember(Member):
     def leave(self) -> Script:
         identity = MemberIdentity(self.member_id, self.habits.instance_id)
         request = LeaveGroupRequest(self.habits.group, members=[identity])
-        yield from self.insist(request, self.chance.randint(3, 5), _code, again=True, tries=3)
+        yield from self.insist(request, self.chance.randint(3, 5), _code, of=self.key, again=True, tries=3)
 
     # ── a generation ─────────────────────────────────────────────────────────────────
 
@@ -78,8 +79,10 @@ class ClassicMember(Member):
             habits.group, habits.session_ms, habits.rebalance_ms, self.member_id, habits.instance_id,
             PROTOCOL_TYPE, [JoinGroupRequestProtocol(RANGE, subscription)],
         )  # fmt: skip
-        response = yield self.ask(request, self.chance.randint(5, 9))
+        coordinator = yield from self.at_coordinator(self.key)
+        response = yield self.ask(request, self.chance.randint(5, 9), via=coordinator)
         code = ErrorCode.of(response.error_code)
+        self.was_sent_away(self.key, code)
         if code is ErrorCode.MEMBER_ID_REQUIRED:
             self.member_id = response.member_id
         elif code is ErrorCode.NONE:
@@ -98,7 +101,8 @@ class ClassicMember(Member):
             PROTOCOL_TYPE, joined.protocol_name,
             _deal(topic, sorted(member.member_id for member in joined.members)) if leads else [],
         )  # fmt: skip
-        response = yield from self.insist(request, self.chance.randint(3, 5), _code, again=False)
+        version = self.chance.randint(3, 5)
+        response = yield from self.insist(request, version, _code, of=self.key, again=False)
         self.epoch, self.settled = joined.generation_id, True
         self.own(
             [

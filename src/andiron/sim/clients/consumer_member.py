@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.model.errors import ErrorCode, Retriable
+from andiron.model.errors import ErrorCode
 from andiron.sim.clients.client import Gone, Script, Topic
 from andiron.sim.clients.member import COMMITS_WITH_EPOCH, Member
 from andiron.sim.clients.patient import Asking
+from andiron.sim.clients.signposts import passes
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 
 JOINING, LEAVING, AWAY = 0, -1, -2
@@ -37,6 +38,7 @@ class ConsumerMember(Member):
 
     def was_interrupted(self) -> None:
         self.says_all, self.settled = True, False
+        self.signposts.forget(self.key)
 
     def begin_anew(self) -> None:
         super().begin_anew()
@@ -55,7 +57,7 @@ class ConsumerMember(Member):
         request = ConsumerGroupHeartbeatRequest(
             self.habits.group, self.member_id, AWAY if is_static else LEAVING, self.habits.instance_id
         )
-        yield from self.insist(request, OWN_ID_SINCE, _code, again=True, tries=3)
+        yield from self.insist(request, OWN_ID_SINCE, _code, of=self.key, again=True, tries=3)
 
     # ── heartbeats ───────────────────────────────────────────────────────────────────
 
@@ -63,12 +65,14 @@ class ConsumerMember(Member):
         if not self.member_id:
             self.member_id = f"{self.name}-{self.chance.getrandbits(32):08x}"
         try:
-            response = yield self.ask(self._request(topic), OWN_ID_SINCE)
+            coordinator = yield from self.at_coordinator(self.key)
+            response = yield self.ask(self._request(topic), OWN_ID_SINCE, via=coordinator)
         except Gone:
             self.says_all = True
             raise
         code = ErrorCode.of(response.error_code)
-        if code.remedy is not None and issubclass(code.remedy, Retriable):
+        if passes(code):
+            self.was_sent_away(self.key, code)
             self.says_all = True
             yield 50
             return

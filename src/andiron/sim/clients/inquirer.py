@@ -10,7 +10,6 @@ from typing import Any
 
 from andiron.model.ids import TopicPartition
 from andiron.sim.clients.client import Client, Gone, Script
-from andiron.sim.host import Host
 from andiron.sim.network import Network
 from andiron.sim.world import World
 from andiron.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -27,10 +26,8 @@ MAX_TIMESTAMP_SINCE = 7
 class Inquirer(Client):
     """One who asks."""
 
-    def __init__(
-        self, world: World, network: Network, host: Host, name: str, topics: list[str], pace_ms: int
-    ) -> None:
-        super().__init__(world, network, host, name)
+    def __init__(self, world: World, network: Network, name: str, topics: list[str], pace_ms: int) -> None:
+        super().__init__(world, network, name)
         self._topics, self._pace_ms = topics, pace_ms
 
     def live(self) -> Script:
@@ -42,7 +39,8 @@ class Inquirer(Client):
                 for _ in range(4 if names else 0):
                     name = self.chance.choice(names)
                     by_time = self.chance.random() < 0.8
-                    yield self.ask(self._by_time(name) if by_time else self._by_epoch(name))
+                    leader = yield from self.at_leader(name)
+                    yield self.ask(self._by_time(name) if by_time else self._by_epoch(name), via=leader)
             except Gone:
                 pass
             yield self.chance.randint(1, self._pace_ms)

@@ -21,7 +21,7 @@ from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
 from andiron.sim.clients.client import Gone, Script, Topic
 from andiron.sim.clients.patient import Asking, Dropped, Patient, Refused
-from andiron.sim.host import Host
+from andiron.sim.clients.signposts import GROUP, Key
 from andiron.sim.network import Network
 from andiron.sim.world import World
 from andiron.wire.messages.offset_commit import (
@@ -35,7 +35,6 @@ from andiron.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 
-LATE_MS = 4_500  # longer than anything takes to arrive (weather.py)
 COMMITS_WITH_EPOCH = 9  # the version of OffsetCommit
 
 
@@ -56,9 +55,10 @@ class MemberHabits:
 class Member(Patient):
     """One member of a group, by whichever protocol."""
 
-    def __init__(self, world: World, network: Network, host: Host, name: str, habits: MemberHabits) -> None:
-        super().__init__(world, network, host, name)
+    def __init__(self, world: World, network: Network, name: str, habits: MemberHabits) -> None:
+        super().__init__(world, network, name)
         self.habits = habits
+        self.key: Key = GROUP, habits.group
         self.fragility = habits.fragility
         self.timeout_ms = 8_000  # a rebalance may take so long
         self.topic: Topic | None = None
@@ -144,7 +144,7 @@ class Member(Patient):
         wanted = OffsetFetchRequestTopics(topic.name, partition_indexes=missing)
         group = OffsetFetchRequestGroup(self.habits.group, topics=[wanted])
         request = OffsetFetchRequest(groups=[group], require_stable=True)
-        response = yield from self.insist(request, 8, _fetched_code, again=True)
+        response = yield from self.insist(request, 8, _fetched_code, of=self.key, again=True)
         for found in response.groups[0].topics[0].partitions:
             if found.partition_index in self.positions:
                 self.positions[found.partition_index] = max(0, found.committed_offset)
@@ -158,17 +158,20 @@ class Member(Patient):
         self.positions |= read
         try:
             request = self._commitment(topic, read)
-            yield from self.insist(request, version, _committed_code, again=False, tries=1)
+            yield from self.insist(request, version, _committed_code, of=self.key, again=False, tries=1)
         except (Gone, Refused):
-            self._commits_from = Millis(self.world.now + LATE_MS)
+            self._commits_from = Millis(self.world.now + self.network.late_ms)
             raise
 
     def commit_late(self, lost: list[int]) -> None:
         """Say how far it has come in what it is about to lose, but too late, more often than not."""
         places = {index: position for index, position in self._places().items() if index in lost}
         if self.topic and places and self.world.now >= self._commits_from and self.chance.random() < 0.5:
-            self.haunt(self._commitment(self.topic, places), COMMITS_WITH_EPOCH)
-            self._commits_from = Millis(self.world.now + LATE_MS)  # it may come to own them again
+            at = self.signposts.coordinator_of(self.key)
+            self.haunt(self._commitment(self.topic, places), COMMITS_WITH_EPOCH, at)
+            self._commits_from = Millis(
+                self.world.now + self.network.late_ms
+            )  # it may come to own them again
 
     def _places(self) -> dict[int, int]:
         return {index: position for index, position in self.positions.items() if position is not None}

@@ -6,6 +6,9 @@ An idempotent one numbers its batches and sends a batch that it has no answer to
 number, so that the node can tell. Order is kept by patience: batches of a partition are sent again
 only when none of its others is in flight, oldest first, and no new ones before that.
 
+Each batch goes to whoever is said to lead its partition. Told that another does, or that the topic is not there, it
+looks again where to go and sends it there, unless the topic is really another one by then.
+
 What it cannot repair by sending again (a number that the node says is out of turn although nothing
 before it is missing, a topic that is gone) makes it start over with a new producer id. Those batches
 may be in the log or not; nobody was promised anything.
@@ -16,12 +19,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from andiron.model.errors import ErrorCode, Retriable
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.sim.clients.client import Client, Gone, Script, Topic
-from andiron.sim.host import Host
+from andiron.sim.clients.signposts import passes
+from andiron.sim.exchange import Exchange
 from andiron.sim.ledger import Ledger, Sent
-from andiron.sim.network import Exchange, Network
+from andiron.sim.link import Link
+from andiron.sim.network import Network
 from andiron.sim.world import World
 from andiron.wire.messages.init_producer_id import InitProducerIdRequest
 from andiron.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -51,10 +56,8 @@ class Habits:
 class Producer(Client):
     """One producer, and the batches it answers for."""
 
-    def __init__(
-        self, world: World, network: Network, host: Host, name: str, habits: Habits, ledger: Ledger
-    ) -> None:
-        super().__init__(world, network, host, name)
+    def __init__(self, world: World, network: Network, name: str, habits: Habits, ledger: Ledger) -> None:
+        super().__init__(world, network, name)
         self.habits, self._ledger = habits, ledger
         self.acknowledged = 0
         self._left = habits.batches
@@ -68,7 +71,7 @@ class Producer(Client):
         while any(self._queues.values()) or (self._left and not self.is_closing):
             try:
                 yield from self.connected()
-                if not self._topics:
+                if not self._topics or self.signposts.are_stale:
                     yield from self._find_topics()
                 elif self._identity is None:
                     yield from self._begin_anew()
@@ -79,17 +82,19 @@ class Producer(Client):
                 pass
             yield self.chance.randint(1, self.habits.pace_ms)
 
-    def was_cut_off(self) -> None:
-        self._requests = 0
-        for queue in self._queues.values():
-            for sent in queue:
+    def was_cut_off(self, gone: list[Exchange]) -> None:
+        for exchange in gone:
+            for sent in exchange.notes.get("sent", ()):
                 sent.in_flight = False
+            self._requests -= "sent" in exchange.notes
 
     # ── before anything can be sent ──────────────────────────────────────────────────
 
     def _find_topics(self) -> Script:
-        topics = yield from self.find_topics(self.habits.topics)
+        known, topics = self._topics, (yield from self.find_topics(self.habits.topics))
         self._topics = {topic.name: topic for topic in topics}
+        if any(self._topics.get(name) is None or self._topics[name].id != known[name].id for name in known):
+            self._start_over()
         if not topics:
             yield 100
 
@@ -102,10 +107,13 @@ class Producer(Client):
     # ── sending ──────────────────────────────────────────────────────────────────────
 
     def _send_again(self) -> None:
-        for queue in self._queues.values():
-            if queue and not any(sent.in_flight for sent in queue):
+        for name, queue in self._queues.items():
+            if not queue or any(sent.in_flight for sent in queue):
+                continue
+            leader = self._leader(name)
+            if leader is not None:
                 for sent in queue[: IN_FLIGHT_MAX - self._requests]:
-                    self._post([sent])
+                    self._post([sent], leader)
 
     def _send_new(self) -> None:
         while self._left and not self.is_closing and self._requests < IN_FLIGHT_MAX:
@@ -113,11 +121,25 @@ class Producer(Client):
             if not names or self.chance.random() < 0.3:
                 return
             chosen = self.chance.sample(names, min(len(names), self.chance.choice([1, 1, 2, 3])))
-            self._post([self._make(name) for name in chosen])
+            requests: dict[int, tuple[Link, list[Sent]]] = {}
+            for name in chosen:
+                leader = self._leader(name)
+                assert leader is not None
+                requests.setdefault(leader.number, (leader, []))[1].append(self._make(name))
+            for leader, batches in requests.values():
+                self._post(batches, leader)
 
     def _is_free(self, name: TopicPartition) -> bool:
-        """Whether nothing has to be sent again before."""
-        return all(sent.in_flight for sent in self._queues.get(name, ()))
+        """Whether nothing has to be sent again before, and there is somebody to send to."""
+        return all(sent.in_flight for sent in self._queues.get(name, ())) and self._leader(name) is not None
+
+    def _leader(self, name: TopicPartition) -> Link | None:
+        """A connection to whoever is said to lead a partition."""
+        host = self.signposts.leader_of(name)
+        link = None if host is None else self.connect(host)
+        if link is None:
+            self.signposts.doubt()
+        return link
 
     def _make(self, name: TopicPartition) -> Sent:
         self._left = max(self._left - 1, 0)
@@ -142,7 +164,7 @@ class Producer(Client):
             value = None
         return timestamp, b"k%d" % chance.randrange(habits.keys), value
 
-    def _post(self, batches: list[Sent]) -> None:
+    def _post(self, batches: list[Sent], leader: Link) -> None:
         request = ProduceRequest(acks=self.habits.acks, timeout_ms=self.chance.choice([200, 1_500, 5_000]))
         topics: dict[str, TopicProduceData] = {}
         for sent in batches:
@@ -154,7 +176,8 @@ class Producer(Client):
         request.topic_data = list(topics.values())
         if self.habits.acks:
             self._requests += 1
-        self.ask(request, then=partial(self._answered, batches)).notes["sent"] = batches
+        exchange = self.ask(request, then=partial(self._answered, batches), via=leader)
+        exchange.notes["sent"] = batches
 
     # ── answers ──────────────────────────────────────────────────────────────────────
 
@@ -172,16 +195,17 @@ class Producer(Client):
 
     def _settle(self, sent: Sent, code: ErrorCode) -> None:
         queue = self._queues[sent.partition]
+        is_misled = self.signposts.misled(code)
         if code in _ACCEPTED:
             queue.remove(sent)
             self.acknowledged += 1
         elif code in _OUT_OF_TURN:
             if queue[0] is sent:
                 self._start_over()
-        elif code in _TOPIC_GONE:
+        elif code in _TOPIC_GONE and not (is_misled and self.signposts.are_stale):
             self._topics = {}
             self._start_over()
-        elif code.remedy is None or not issubclass(code.remedy, Retriable):
+        elif not passes(code):
             self._start_over()
 
     def _start_over(self) -> None:

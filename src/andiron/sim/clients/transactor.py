@@ -27,10 +27,11 @@ from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.sim.clients.client import Gone, Script, Topic
 from andiron.sim.clients.patient import Asking, Dropped, Patient, Refused
-from andiron.sim.host import Host
+from andiron.sim.clients.signposts import GROUP, TRANSACTION, Key
+from andiron.sim.exchange import Exchange
 from andiron.sim.journal import Effort, Journal
 from andiron.sim.ledger import Ledger, Sent
-from andiron.sim.network import Exchange, Network
+from andiron.sim.network import Network
 from andiron.sim.world import World
 from andiron.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from andiron.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
@@ -79,10 +80,12 @@ class Transactor(Patient):
     """One producer of transactions."""
 
     def __init__(
-        self, world: World, network: Network, host: Host, name: str, habits: TransactorHabits, ledger: Ledger,
+        self, world: World, network: Network, name: str, habits: TransactorHabits, ledger: Ledger,
         journal: Journal,
     ) -> None:  # fmt: skip
-        super().__init__(world, network, host, name)
+        super().__init__(world, network, name)
+        self._key: Key = TRANSACTION, habits.transactional_id
+        self._group: Key = GROUP, habits.group
         self.habits, self._ledger, self._journal = habits, ledger, journal
         self.fragility = habits.fragility
         self.committed = 0
@@ -96,7 +99,7 @@ class Transactor(Patient):
         while self._has_more_to_do():
             try:
                 yield from self.connected()
-                if not self._topics:
+                if not self._topics or self.signposts.are_stale:
                     yield from self._find_topics()
                 elif self._identity is None:
                     yield from self._take_over()
@@ -134,7 +137,7 @@ class Transactor(Patient):
             keep_prepared_txn=habits.two_phase,
         )  # fmt: skip
         version = FINISHES_PREPARED_SINCE if habits.two_phase else self.chance.randint(3, 5)
-        response = yield from self.insist(request, version, _code, again=True, tries=60)
+        response = yield from self.insist(request, version, _code, of=self._key, again=True, tries=60)
         self._become(response.producer_id, response.producer_epoch)
         self._position = None
         ongoing = response.ongoing_txn_producer_id, response.ongoing_txn_producer_epoch
@@ -151,7 +154,8 @@ class Transactor(Patient):
         self.world.note(self.name, "is refused", code.name)
         identity = self._identity
         if identity is not None and code in _OUSTED and self.habits.bumping and self.chance.random() < 0.5:
-            self.haunt(self._ending(identity, committed=True), ENDS_BUMPING)
+            ending = self._ending(identity, committed=True)
+            self.haunt(ending, ENDS_BUMPING, self.signposts.coordinator_of(self._key))
         self._identity = None
         yield self.chance.choice([10, 500, 3_000])
 
@@ -160,7 +164,7 @@ class Transactor(Patient):
         assert self._identity is not None
         request, self._identity = self._ending(self._identity, committed=False), None
         with suppress(Gone, Refused):
-            yield from self.insist(request, self.chance.randint(2, 4), _code, again=False)
+            yield from self.insist(request, self.chance.randint(2, 4), _code, of=self._key, again=False)
 
     def _find_place(self) -> Script:
         """Begin where the group's last transaction that counts has come to."""
@@ -168,7 +172,8 @@ class Transactor(Patient):
         wanted = OffsetFetchRequestTopics(topic, partition_indexes=[index])
         group = OffsetFetchRequestGroup(self.habits.group, topics=[wanted])
         request = OffsetFetchRequest(groups=[group], require_stable=True)
-        response = yield from self.insist(request, self.chance.choice([8, 9]), _fetched_code, again=True)
+        version = self.chance.choice([8, 9])
+        response = yield from self.insist(request, version, _fetched_code, of=self._group, again=True)
         self._position = max(0, response.groups[0].topics[0].partitions[0].committed_offset)
 
     # ── a transaction ────────────────────────────────────────────────────────────────
@@ -195,7 +200,8 @@ class Transactor(Patient):
 
     def _write(self, identity: tuple[int, int], effort: Effort, chosen: list[TopicPartition]) -> Script:
         if not self.habits.bumping:
-            yield from self.insist(self._adding(identity, chosen), 3, _added_code, again=False)
+            adding = self._adding(identity, chosen)
+            yield from self.insist(adding, 3, _added_code, of=self._key, again=False)
         batches = [self._make(identity, effort, name) for name in chosen]
         effort.batches += batches
         while batches:
@@ -207,29 +213,42 @@ class Transactor(Patient):
         """Send batches until each is acknowledged."""
         version = self.chance.randint(12, 13) if self.habits.bumping else self.chance.randint(9, 11)
         while batches:
-            request = self._production(batches)
+            if self.signposts.are_stale:
+                yield from self._look_again()
+            leader = self.signposts.leader_of(batches[0].partition)
+            together = [sent for sent in batches if self.signposts.leader_of(sent.partition) is leader]
+            request = self._production(together)
             if self.chance.random() < self.habits.haunted:
-                self.haunt(request, version, {"sent": batches})
+                self.haunt(request, version, leader, {"sent": together})
                 if not self.habits.bumping and self.chance.random() < 0.5:
                     raise Impatient
             self.may_drop_dead()
-            codes = yield from self._ask_to_write(request, version, batches)
-            left = [sent for sent in batches if codes.get(sent.partition) is not ErrorCode.NONE]
-            for sent in left:
+            codes = yield from self._ask_to_write(request, version, together)
+            for sent in together:
                 code = codes.get(sent.partition, ErrorCode.UNKNOWN_TOPIC_ID)
-                if not _passes(code):
+                self.signposts.misled(code)
+                if code is not ErrorCode.NONE and not _passes(code):
                     raise Refused(code)
-            batches = left
-            if left:
+            left = [sent for sent in batches if codes.get(sent.partition) is not ErrorCode.NONE]
+            if len(left) > len(batches) - len(together):
                 yield self.chance.choice([20, 200])
+            batches = left
+
+    def _look_again(self) -> Script:
+        """Ask who leads what; whoever does not know may be asked again."""
+        with suppress(Gone):
+            yield from self.connected()
+            yield from self.find_topics(list(self._topics))
+        if self.signposts.are_stale:
+            yield self.chance.choice([20, 200])
 
     def _ask_to_write(
         self, request: ProduceRequest, version: int, batches: list[Sent]
     ) -> Generator[int | Exchange, Any, dict[tuple[str, int], ErrorCode]]:
         names = {topic.id: topic.name for topic in self._topics.values()}
         try:
-            yield from self.connected()
-            exchange = self.ask(request, version)
+            leader = yield from self.at_leader(batches[0].partition)
+            exchange = self.ask(request, version, via=leader)
             exchange.notes["sent"] = batches
             response = yield exchange
         except Gone:
@@ -247,7 +266,7 @@ class Transactor(Patient):
         self.may_drop_dead()
         if not bumping:
             adding = AddOffsetsToTxnRequest(self.habits.transactional_id, *identity, effort.group)
-            yield from self.insist(adding, self.chance.randint(2, 4), _code, again=False)
+            yield from self.insist(adding, self.chance.randint(2, 4), _code, of=self._key, again=False)
         version = ADDS_OFFSETS if bumping else self.chance.randint(2, 4)
         topic, index = effort.place
         place = TxnOffsetCommitRequestPartition(index, effort.stop, committed_metadata="")
@@ -256,8 +275,8 @@ class Transactor(Patient):
             topics=[TxnOffsetCommitRequestTopic(topic, [place])],
         )  # fmt: skip
         if bumping and self.chance.random() < self.habits.haunted:
-            self.haunt(request, version)
-        yield from self.insist(request, version, _offset_code, again=bumping)
+            self.haunt(request, version, self.signposts.coordinator_of(self._group))
+        yield from self.insist(request, version, _offset_code, of=self._group, again=bumping)
 
     def _end(self, effort: Effort | None, *, committed: bool) -> Script:
         """Bring a transaction to its end; without `effort`, one that nobody here knows."""
@@ -269,8 +288,8 @@ class Transactor(Patient):
         version = ENDS_BUMPING if bumping else self.chance.randint(2, 4)
         request = self._ending(self._identity, committed=committed)
         if bumping and self.chance.random() < self.habits.haunted:
-            self.haunt(request, version)
-        response = yield from self.insist(request, version, _code, again=bumping, tries=60)
+            self.haunt(request, version, self.signposts.coordinator_of(self._key))
+        response = yield from self.insist(request, version, _code, of=self._key, again=bumping, tries=60)
         if effort is not None:
             effort.told = committed
             self.committed += committed
@@ -314,7 +333,9 @@ class Transactor(Patient):
 def _passes(code: ErrorCode) -> bool:
     """Whether a batch may be sent again after this."""
     return code in (
-        ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.BROKER_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID,
         ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR,
         ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_LEADER_OR_FOLLOWER,
     )  # fmt: skip

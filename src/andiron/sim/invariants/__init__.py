@@ -11,9 +11,17 @@ lookups.py     lookups agree with a scan
 metadata.py    acknowledged topics and settings are kept; ids are given once
 tickets.py     every request is answered once, in turn, in time
 
+of several nodes:
+
+agreement.py   replicas agree on what is committed, and a leader has all of it
+promises.py    what was acknowledged with acks=all can be read from every later leader
+leadership.py  an epoch has one leader; votes.py: a voter votes once in it
+metadata_log.py  committed metadata is the same everywhere
+convergence.py   in the end all replicas are in sync, and all logs equal
+
 and of coordinators:
 
-excuse.py      what a power loss may cost them
+excuse.py      what a power loss may cost
 isolation.py   readers of committed records are shown what counts
 markers.py     markers follow decisions
 atomicity.py   a transaction is all or nothing, and none hangs
@@ -25,39 +33,58 @@ replaying.py   the state of a coordinator is the replay of its log
 
 from __future__ import annotations
 
+from andiron.sim.canon import Canons
 from andiron.sim.catalog import Catalog
 from andiron.sim.invariants.acks import AcksHold
+from andiron.sim.invariants.agreement import ReplicasAgree
 from andiron.sim.invariants.atomicity import TransactionsAreAtomic
 from andiron.sim.invariants.compaction import LatestStays
+from andiron.sim.invariants.convergence import ReplicasConverge
 from andiron.sim.invariants.coordination import CoordinatorsWait
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.invariants.growth import LogsGrow
 from andiron.sim.invariants.isolation import ReadersAreIsolated
+from andiron.sim.invariants.leadership import EpochsHaveOneLeader
 from andiron.sim.invariants.lookups import LookupsAgree
 from andiron.sim.invariants.markers import MarkersFollowDecisions
 from andiron.sim.invariants.metadata import MetadataIsKept
+from andiron.sim.invariants.metadata_log import MetadataAgrees
 from andiron.sim.invariants.offsets import OffsetsInOrder
 from andiron.sim.invariants.ownership import PartitionsHaveOneOwner
 from andiron.sim.invariants.progress import OffsetsGoForward
+from andiron.sim.invariants.promises import AckedStays
 from andiron.sim.invariants.reading import ReadersSeeTheLog
 from andiron.sim.invariants.replaying import LogsAreTheState
 from andiron.sim.invariants.retention import DeletionIsDue
 from andiron.sim.invariants.survival import PromisesSurvive
 from andiron.sim.invariants.tickets import EveryoneIsAnswered
+from andiron.sim.invariants.votes import VotersVoteOnce
 from andiron.sim.journal import Journal
 from andiron.sim.ledger import Ledger
 from andiron.sim.mirror import Mirrors
+from andiron.sim.shared_catalog import SharedCatalog
 from andiron.sim.watcher import Watcher
 
 
 def all_invariants(
-    mirrors: Mirrors, ledger: Ledger, journal: Journal, checkpoint_ms: int, *, durable: bool
+    mirrors: Mirrors, ledger: Ledger, journal: Journal, checkpoint_ms: int, *, durable: bool, nodes: int = 1
 ) -> list[Watcher]:
     """Every one of them; the mirrors are brought up to date before the others look into them.
 
     `durable`: whatever coordinators write to is synced before they say so.
     """
-    growth, excuse = LogsGrow(mirrors, ledger), Excuse(durable=durable)
+    canons = Canons() if nodes > 1 else None
+    growth, excuse = LogsGrow(mirrors, ledger, canons), Excuse(mirrors, canons, durable=durable)
+    among_nodes: list[Watcher] = []
+    if canons is not None:
+        among_nodes = [
+            EpochsHaveOneLeader(),
+            VotersVoteOnce(),
+            MetadataAgrees(),
+            ReplicasAgree(mirrors, canons),
+            AckedStays(mirrors, canons),
+            ReplicasConverge(mirrors),
+        ]
     return [
         excuse,
         PromisesSurvive(mirrors, growth),
@@ -68,7 +95,7 @@ def all_invariants(
         AcksHold(mirrors, excuse),
         ReadersSeeTheLog(mirrors),
         LookupsAgree(mirrors),
-        MetadataIsKept(Catalog()),
+        MetadataIsKept(Catalog() if nodes == 1 else SharedCatalog(), is_alone=nodes == 1),
         EveryoneIsAnswered(),
         ReadersAreIsolated(mirrors),
         MarkersFollowDecisions(mirrors, excuse),
@@ -77,4 +104,5 @@ def all_invariants(
         OffsetsGoForward(excuse),
         CoordinatorsWait(),
         LogsAreTheState(),
+        *among_nodes,
     ]

@@ -14,11 +14,11 @@ from __future__ import annotations
 from andiron.broker.partition import Partition
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import Batch
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.ledger import Sent
 from andiron.sim.mirror import Mirror, Mirrors, Stored
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 

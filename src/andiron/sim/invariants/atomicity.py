@@ -15,10 +15,12 @@ from __future__ import annotations
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.journal import Effort, Journal
+from andiron.sim.leaders import all_led
 from andiron.sim.ledger import Ledger
 from andiron.sim.mirror import Mirrors
 from andiron.sim.verdicts import Verdict
 from andiron.sim.watcher import Violation, Watcher
+from andiron.sim.world import World
 
 ATOMIC = "a transaction is all or nothing"
 TWICE = "a batch of a transaction is there once"
@@ -41,13 +43,15 @@ class TransactionsAreAtomic(Watcher):
         hanging = self._hanging(host)
         if hanging is not None:
             raise Violation(HANGS, hanging)
-        verdicts = self._verdicts(host)
+        if host is not next(iter(host.world.hosts.values())):
+            return  # once is enough
+        verdicts = self._verdicts(host.world)
         chains: dict[tuple[str, str, int], list[Effort]] = {}
         for effort in self._journal.efforts:
             if _counts(effort, verdicts):
                 chains.setdefault((effort.group, *effort.place), []).append(effort)
         for (group, topic, partition), efforts in chains.items():
-            _check_chain(efforts, committed_offset(host, group, topic, partition))
+            _check_chain(efforts, committed_offset(host.world, group, topic, partition))
 
     def _hanging(self, host: Host) -> str | None:
         if host.node is None:
@@ -60,15 +64,17 @@ class TransactionsAreAtomic(Watcher):
                 if not transaction.state.is_at_rest:
                     return f"{transaction.id} is in {transaction.state.title}"
         for partition in broker.partitions:
+            if not partition.leads:
+                continue
             writers = self._mirrors.of(host, partition).verdicts.writers()
             if writers:
                 return f"{partition.name} has open transactions of {writers}"
         return None
 
-    def _verdicts(self, host: Host) -> dict[int, Verdict]:
+    def _verdicts(self, world: World) -> dict[int, Verdict]:
         """What became of each batch, by its number."""
         found: dict[int, Verdict] = {}
-        for mirror in self._mirrors.on(host):
+        for mirror in [self._mirrors.of(*replica) for replica in all_led(world)]:
             for stored in mirror.batches:
                 sent = self._ledger.find(mirror.records[stored.base]) if stored.transactional else None
                 if sent is not None and sent.partition == mirror.name and stored.marker is None:
@@ -80,15 +86,16 @@ class TransactionsAreAtomic(Watcher):
         return found
 
 
-def committed_offset(host: Host, group: str, topic: str, partition: int) -> int | None:
-    """The offset that a group has committed, as its coordinator has it."""
-    assert host.node is not None
-    for shard in host.node.broker.groups.shards:
-        offsets = shard.machine.offsets.of(group)
-        if offsets is not None:
-            found = offsets.get(topic, partition)
-            return None if found is None else found.offset
-    return None
+def committed_offset(world: World, group: str, topic: str, partition: int) -> int | None:
+    """The offset that a group has committed, as its coordinator has it: of several, the latest."""
+    latest: tuple[int, int | None] = -1, None
+    for host in world.hosts.values():
+        for shard in () if host.node is None else host.node.broker.groups.shards:
+            offsets = shard.machine.offsets.of(group)
+            if offsets is not None and shard.partition.epoch > latest[0]:
+                found = offsets.get(topic, partition)
+                latest = shard.partition.epoch, None if found is None else found.offset
+    return latest[1]
 
 
 def _counts(effort: Effort, verdicts: dict[int, Verdict]) -> bool:

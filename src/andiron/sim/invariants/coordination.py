@@ -15,8 +15,8 @@ from andiron.broker.broker import Broker
 from andiron.broker.group_coordinator import TOPIC as OFFSETS
 from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
 from andiron.model.ids import TopicPartition
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 

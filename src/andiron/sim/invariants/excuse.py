@@ -1,27 +1,107 @@
-"""The one excuse of coordinators: the power went, and with it what several logs had agreed on.
+"""What a power loss may cost: of a node by itself, and of several that hold the same partitions.
 
-A log that is not synced loses its end with the power, each log another one: a transaction may be forgotten by
-its coordinator and not by those it wrote to. With one replica and no flush policy nobody has promised
-anything else. Where every log is synced before anything is said (flush.messages=1), there is no excuse.
+by itself    A log that is not synced loses its end with the power, each log another one: a transaction may be
+             forgotten by its coordinator and not by those it wrote to. With one replica and no flush policy nobody has
+             promised anything else.
+in a cluster What is committed lies on every in-sync replica, so the power of some of them may go, and nothing is lost.
+             A partition is excused only when at one time
+                 all of its in-sync and eligible replicas had come to a bad end (killed, or without power), and
+                 one of them at least has thereby lost something that was committed
+             since a controller cannot tell who of them has lost something, and must let one of them lead. Each counts
+             from its end until it has registered anew, is in sync again and has all that is committed.
+never        what was synced before anything was said (flush.messages=1), on a topic that always was so; the metadata;
+             and a node that was stopped, paused, cut off or late.
+
+A leader that had asked to be the only one in sync before its power went, and is granted that after, is in the same
+place; so the in-sync replicas are looked at again when they change within the leader's epoch, but not when another
+leads: to elect the one that has lost something where another has not, is the fault that is looked for.
+
+What lies in several logs, and was to fit together, is excused with any one of them (`is_given`).
 """
 
 from __future__ import annotations
 
+from andiron.controller.image import Image, PartitionImage
+from andiron.model.ids import NodeId
+from andiron.sim.canon import Canons, Place
 from andiron.sim.host import Host
+from andiron.sim.mirror import Mirrors
 from andiron.sim.watcher import End, Watcher
 
 
 class Excuse(Watcher):
-    """Whether what lies in several logs may not fit together any more."""
+    """Whether what was committed may be lost, and what lies in several logs not fit together any more."""
 
-    def __init__(self, *, durable: bool) -> None:
-        """`durable`: every log is synced before anything is said."""
-        self._durable = durable
+    def __init__(self, mirrors: Mirrors, canons: Canons | None = None, *, durable: bool) -> None:
+        """`durable`: every log is synced before anything is said. `canons` are for those who are not alone."""
+        self._mirrors, self._canons, self._durable = mirrors, canons, durable
         self.is_given = False
+        self._image: Image | None = None  # the newest that any node had
+        self._applied = -1
+        self._ended: dict[
+            int, int
+        ] = {}  # nodes that came to a bad end: the epoch under which they were registered
+        self._doubts: dict[tuple[int, Place], int] = {}  # what they lost something of: in which leader epoch
 
     def went_down(self, host: Host, end: End) -> None:
-        if end is End.POWER_LOST:
-            self.lost_power(host)
+        if self._canons is None:
+            self.is_given = self.is_given or (end is End.POWER_LOST and not self._durable)
+        elif end is not End.STOPPED:
+            self._ended_badly(host, power_lost=end is End.POWER_LOST)
 
     def lost_power(self, host: Host) -> None:
-        self.is_given = self.is_given or not self._durable
+        if self._canons is None:
+            self.is_given = self.is_given or not self._durable
+        else:
+            self._ended_badly(host, power_lost=True)
+
+    def stepped(self, host: Host) -> None:
+        if self._canons is None or host.node is None:
+            return
+        metadata = host.node.broker.metadata
+        if metadata.applied > self._applied:
+            self._applied, self._image = metadata.applied, metadata.image
+            for (_, place), epoch in list(self._doubts.items()):
+                told = self._told(place)
+                if told is not None and told.leader_epoch == epoch:
+                    self._weigh(place, told)
+
+    # ── in a cluster ─────────────────────────────────────────────────────────────────
+
+    def _ended_badly(self, host: Host, *, power_lost: bool) -> None:
+        assert self._canons is not None
+        broker = None if self._image is None else self._image.brokers.get(NodeId(host.number))
+        self._ended[host.number] = -1 if broker is None else broker.epoch
+        for place, canon in self._canons.items():
+            told, mirror = self._told(place), self._mirrors.get((host.number, *place))
+            if told is None or mirror is None:
+                continue
+            if power_lost and mirror.kept < min(mirror.end, canon.end) and not mirror.always_durable:
+                self._doubts[host.number, place] = told.leader_epoch
+            self._weigh(place, told)
+
+    def _weigh(self, place: Place, told: PartitionImage) -> None:
+        """Are all of those who could lead in doubt, and did one of them lose something?"""
+        assert self._canons is not None
+        members = [*told.isr, *getattr(told, "elr", ()), *getattr(told, "last_known_elr", ())]
+        if not all(self._is_suspect(member, place) for member in members):
+            return
+        if any((member, place) in self._doubts and not self._is_whole(member, place) for member in members):
+            self._canons[place].is_excused = self.is_given = True
+
+    def _is_suspect(self, node: int, place: Place) -> bool:
+        """Whether a node has come to a bad end, and is not known to have recovered from it."""
+        if node not in self._ended:
+            return False
+        broker = None if self._image is None else self._image.brokers.get(NodeId(node))
+        has_registered = broker is not None and broker.epoch != self._ended[node]
+        return not (has_registered and self._is_whole(node, place))
+
+    def _is_whole(self, node: int, place: Place) -> bool:
+        assert self._canons is not None
+        mirror = self._mirrors.get((node, *place))
+        return mirror is not None and mirror.fell is None and mirror.end >= self._canons[place].end
+
+    def _told(self, place: Place) -> PartitionImage | None:
+        topic = None if self._image is None else self._image.topics_by_id.get(place[0])
+        return None if topic is None else topic.partitions.get(place[1])

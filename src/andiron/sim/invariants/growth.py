@@ -5,6 +5,10 @@ write to logs, theirs and others', is looked at elsewhere (replaying.py, markers
 
 A producer's sequence goes on where it stopped. The one way to write a batch twice is to have forgotten
 its producer, which a restarted node may do once nothing that this producer wrote is left in the log.
+
+A follower has what a leader wrote, in the leader's epoch and at its offset, and leaves nothing out but what compaction
+took. It takes back what was never committed, and nothing else; or it begins anew where its leader's log begins
+(replication/follower.py).
 """
 
 from __future__ import annotations
@@ -15,22 +19,26 @@ from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis
 from andiron.records.batch import Batch
 from andiron.records.record import Record, records_of
+from andiron.sim.canon import Canon, Canons
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.ledger import Ledger, same_contents
 from andiron.sim.mirror import Mirror, Mirrors, key_of
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 
 GROWS = "a log only grows"
 SENT = "nothing is in a log but what was sent"
 ONCE = "a sequence is there once and in turn"
+COPIES = "a follower has what a leader wrote"
+TAKEN_BACK = "a follower takes back only what was never committed"
 
 
 class LogsGrow(Watcher):
     """Keeps the mirrors, and the laws of growing."""
 
-    def __init__(self, mirrors: Mirrors, ledger: Ledger) -> None:
-        self._mirrors, self._ledger = mirrors, ledger
+    def __init__(self, mirrors: Mirrors, ledger: Ledger, canons: Canons | None = None) -> None:
+        """`canons` are for those who are not alone."""
+        self._mirrors, self._ledger, self._canons = mirrors, ledger, canons
 
     def said(self, host: Host, exchange: Exchange) -> None:
         self.stepped(host)  # what is said may be about what was appended in this very step
@@ -39,37 +47,62 @@ class LogsGrow(Watcher):
         assert host.node is not None
         for partition in host.node.broker.partitions:
             log = partition.log
-            if log.start and key_of(host, partition) not in self._mirrors:
-                raise Violation(GROWS, f"{partition.name} is new, and starts at {log.start}")
-            mirror = self._mirrors.of(host, partition)
+            mirror = self._mirrors.get(key_of(host, partition))
+            if mirror is None:
+                if log.start and not self._follows(partition):
+                    raise Violation(GROWS, f"{partition.name} is new, and starts at {log.start}")
+                mirror = self._mirrors.of(host, partition)
             if mirror.fell is not None:
                 continue
+            if self._canons is not None:
+                self._note_beginning(partition, mirror)
             if log.end != mirror.end:
                 self._look(host, partition, mirror)
             mirror.keep(log.flushed_end)
-            _note_settings(mirror, log.settings)
+            if log.settings is not mirror.settings:
+                _note_settings(mirror, log.settings)
+
+    def _follows(self, partition: Partition) -> bool:
+        return self._canons is not None and not partition.leads
 
     def _look(self, host: Host, partition: Partition, mirror: Mirror) -> None:
         end = partition.log.end
         if end < mirror.end:
-            raise Violation(GROWS, f"{mirror.name} ended at {mirror.end}, and now ends at {end}")
+            if not self._follows(partition):
+                raise Violation(GROWS, f"{mirror.name} ended at {mirror.end}, and now ends at {end}")
+            self._check_taken_back(host, partition, mirror)
+            mirror.cut(end)
         for batch in mirror.appended(host, partition):
-            self.take(host, mirror, batch)
+            self.take(host, partition, mirror, batch)
         if mirror.end != end:
             raise Violation(GROWS, f"{mirror.name} ends at {end}, and on the disk at {mirror.end}")
 
-    def take(self, host: Host, mirror: Mirror, batch: Batch) -> None:
-        """Hold the next batch of a log against the laws; then it is part of it."""
-        if batch.base_offset != mirror.end:
-            raise Violation(GROWS, f"{mirror.name} ended at {mirror.end}, and {batch} follows")
+    def take(
+        self, host: Host, partition: Partition, mirror: Mirror, batch: Batch, *, found: bool = False
+    ) -> None:
+        """Hold the next batch of a log against the laws; then it is part of it. `found`: after a restart, and it may
+        be of a step that was cut short."""
         if not batch.is_intact():
             raise Violation(SENT, f"{batch} of {mirror.name} fails its checksum")
         records = list(records_of(batch))
+        canon = None if self._canons is None else self._canons.of(partition)
+        if canon is not None and (canon.knows(batch, records) or (self._follows(partition) and not found)):
+            _check_copy(host, mirror, canon, batch, records)
+        else:
+            self._check_written(host, mirror, batch, records)
+            if canon is not None:
+                canon.write(batch.leader_epoch, records)
+        mirror.add(batch, records, host.clock.reach)
+
+    # ── what a leader writes ─────────────────────────────────────────────────────────
+
+    def _check_written(self, host: Host, mirror: Mirror, batch: Batch, records: list[Record]) -> None:
+        if batch.base_offset != mirror.end:
+            raise Violation(GROWS, f"{mirror.name} ended at {mirror.end}, and {batch} follows")
         if not batch.is_control and mirror.name.topic not in INTERNAL:
             self._check_sent(mirror, batch, records)
         if batch.base_sequence >= 0:
             _check_turn(host, mirror, batch)
-        mirror.add(batch, records, host.clock.reach)
 
     def _check_sent(self, mirror: Mirror, batch: Batch, records: list[Record]) -> None:
         sent = self._ledger.find(records[0]) if records else None
@@ -78,9 +111,40 @@ class LogsGrow(Watcher):
         if sent.partition != mirror.name or sent.base_sequence != batch.base_sequence:
             raise Violation(SENT, f"{batch} of {mirror.name} was sent to {sent.partition}")
 
+    # ── what a follower does ─────────────────────────────────────────────────────────
+
+    def _note_beginning(self, partition: Partition, mirror: Mirror) -> None:
+        """A log whose first segment is one that was never seen has begun anew."""
+        segments = partition.log.segments
+        if segments[-1].base != mirror.last_segment or segments[0].base not in mirror.segments:
+            if mirror.segments and segments[0].base not in mirror.segments and not partition.leads:
+                mirror.begin_anew(segments[0].base)
+                mirror.segments = {}
+            mirror.last_segment = segments[-1].base
+            mirror.segments |= dict.fromkeys(segment.base for segment in segments)
+
+    def _check_taken_back(self, host: Host, partition: Partition, mirror: Mirror) -> None:
+        assert self._canons is not None
+        canon, end = self._canons.of(partition), partition.log.end
+        committed = min(canon.end, mirror.end)
+        if end < committed and canon.parts_from(mirror, end, committed) is None and not canon.is_excused:
+            how = f"{mirror.name} on {host.name} is cut at {end}; {committed} was committed"
+            raise Violation(TAKEN_BACK, how)
+
+
+def _check_copy(host: Host, mirror: Mirror, canon: Canon, batch: Batch, records: list[Record]) -> None:
+    differs = canon.differs(batch, records)
+    if differs is not None:
+        how = f"{mirror.name} on {host.name}: the record at {differs} is not of epoch {batch.leader_epoch}"
+        raise Violation(COPIES, how)
+    is_gap = batch.base_offset > mirror.end or len(records) < batch.next_offset - batch.base_offset
+    if batch.base_offset < mirror.end or (is_gap and not canon.was_compacted and not mirror.was_compacted):
+        raise Violation(COPIES, f"{mirror.name} on {host.name} ended at {mirror.end}, and {batch} follows")
+
 
 def _note_settings(mirror: Mirror, settings: LogSettings) -> None:
     """Settings come and go; what they have allowed stays allowed."""
+    mirror.settings = settings
     if settings.flush_messages != 1:
         mirror.always_durable = False
     if "compact" in settings.cleanup_policy:

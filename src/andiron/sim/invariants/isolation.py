@@ -2,7 +2,7 @@
 
 * the last stable offset lies before the first record that is undecided, or decided by a marker that is not
   committed yet, and nowhere else; it does not go back. (A snapshot of producers does not say which markers were
-  not committed when it was taken, so this holds once what a node has found is committed; as in Kafka)
+  not committed when it was taken, so this holds once what a leader has found is committed; as in Kafka)
 * of what is shown below it, what is left after skipping the aborted transactions that the answer names was
   committed, and what is skipped was aborted
 """
@@ -14,9 +14,9 @@ from typing import Any
 from andiron.broker.partition import Partition
 from andiron.records.batch import Batch, iterate
 from andiron.records.control import end_marker_of
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
-from andiron.sim.network import Exchange
 from andiron.sim.verdicts import Verdict
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
@@ -32,8 +32,10 @@ class ReadersAreIsolated(Watcher):
 
     def __init__(self, mirrors: Mirrors) -> None:
         self._mirrors = mirrors
-        self._seen: dict[Key, tuple[int, int, int]] = {}  # end, watermark and what followed from them
-        self._found: dict[Key, int] = {}  # where logs ended when their node opened them
+        self._seen: dict[
+            Key, tuple[int, int, int, int]
+        ] = {}  # epoch, end, watermark, what followed from them
+        self._found: dict[Key, int] = {}  # where logs ended when their node began to lead
 
     def went_down(self, host: Host, end: End) -> None:
         self._seen = {key: seen for key, seen in self._seen.items() if key[0] != host.number}
@@ -42,15 +44,19 @@ class ReadersAreIsolated(Watcher):
     def stepped(self, host: Host) -> None:
         assert host.node is not None
         for partition in host.node.broker.partitions:
-            mirror = self._mirrors.of(host, partition)
-            if partition.failure is None and mirror.fell is None:
-                self._check(key_of(host, partition), partition, mirror)
+            if partition.leads:
+                mirror = self._mirrors.of(host, partition)
+                if mirror.fell is None:
+                    self._check(key_of(host, partition), partition, mirror)
 
     def _check(self, key: Key, partition: Partition, mirror: Mirror) -> None:
-        end, watermark = partition.log.end, partition.watermark
-        known_end, known_watermark, known = self._seen.get(key, (-1, -1, 0))
-        if (end, watermark) == (known_end, known_watermark):
+        epoch, end, watermark = partition.epoch, partition.log.end, partition.watermark
+        known_epoch, known_end, known_watermark, known = self._seen.get(key, (-1, -1, -1, 0))
+        if (epoch, end, watermark) == (known_epoch, known_end, known_watermark):
             return
+        if epoch != known_epoch:
+            known = 0
+            self._found.pop(key, None)
         start = partition.log.start
         stable = max(start, partition.log.last_stable(watermark))
         expected = max(start, _stable(mirror, watermark))
@@ -59,7 +65,7 @@ class ReadersAreIsolated(Watcher):
             raise Violation(STABLE, f"{partition.name}: it is said to be {stable}, and is {expected}")
         if stable < known:
             raise Violation(BACK, f"{partition.name}: {known}, then {stable}")
-        self._seen[key] = end, watermark, stable
+        self._seen[key] = epoch, end, watermark, stable
 
     def said(self, host: Host, exchange: Exchange) -> None:
         if exchange.key != ApiKey.FETCH or exchange.body.isolation_level != READ_COMMITTED:

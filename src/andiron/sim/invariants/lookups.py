@@ -13,9 +13,9 @@ from andiron.broker.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Offset
 from andiron.records.batch import Batch
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.mirror import Mirror, Mirrors, scan
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 

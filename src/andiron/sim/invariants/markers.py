@@ -7,11 +7,11 @@ where markers have an epoch that no other has, a log has one of them at most.
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
 from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
 from andiron.model.ids import NEVER
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
+from andiron.sim.leaders import Replica, all_led
 from andiron.sim.mirror import Key, Mirror, Mirrors, Stored, key_of
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.transactions.records import decode_record
@@ -28,7 +28,7 @@ class MarkersFollowDecisions(Watcher):
     def __init__(self, mirrors: Mirrors, excuse: Excuse) -> None:
         self._mirrors, self._excuse = mirrors, excuse
         self._seen: dict[Key, int] = {}  # batches of each log that have been looked at
-        self._known: dict[Key, None] = {}  # logs that were looked at in this life of their node
+        self._known: dict[Key, None] = {}  # logs that were looked at since their node began to lead
 
     def went_down(self, host: Host, end: End) -> None:
         self._known = {key: None for key in self._known if key[0] != host.number}
@@ -40,6 +40,9 @@ class MarkersFollowDecisions(Watcher):
             if mirror.fell is not None:
                 continue
             key = key_of(host, partition)
+            if not partition.leads:
+                self._known.pop(key, None)
+                continue
             seen = min(self._seen.get(key, 0), len(mirror.batches))
             for stored in mirror.batches[seen:]:
                 if stored.marker is not None and not self._excuse.is_given:
@@ -65,19 +68,16 @@ class MarkersFollowDecisions(Watcher):
     def _decision_on(
         self, host: Host, producer: tuple[int, int], *, was_committed: bool
     ) -> Transaction | None:
-        """The last committed decision about a producer's transaction."""
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
-            if partition.name.topic == TRANSACTIONS:
-                found = self._find(host, partition, producer, NEVER if was_committed else partition.watermark)
+        """The last committed decision about a producer's transaction, on whichever node it was made."""
+        for replica in all_led(host.world):
+            if replica.partition.name.topic == TRANSACTIONS:
+                found = self._find(replica, producer, NEVER if was_committed else replica.partition.watermark)
                 if found is not None:
                     return found
         return None
 
-    def _find(
-        self, host: Host, partition: Partition, producer: tuple[int, int], committed: int
-    ) -> Transaction | None:
-        mirror = self._mirrors.of(host, partition)
+    def _find(self, replica: Replica, producer: tuple[int, int], committed: int) -> Transaction | None:
+        mirror = self._mirrors.of(*replica)
         for offset in reversed(mirror.records):
             if offset >= committed:
                 continue

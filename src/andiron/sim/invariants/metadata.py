@@ -3,14 +3,16 @@
 What is acknowledged survives everything, since it was on the disk before; what was not is there
 whole or not at all (catalog.py). A topic that is deleted and made again has another id. No two
 producers ever get the same id.
+
+Nodes of a cluster learn of changes one after the other, so the newest image counts that any of them has.
 """
 
 from __future__ import annotations
 
 from andiron.controller.image import TOPIC, Image
 from andiron.sim.catalog import Catalog, State, TopicState, changes, codes
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 
@@ -21,10 +23,11 @@ IDS = "an id is given once"
 class MetadataIsKept(Watcher):
     """Compares the committed image with the catalog whenever it has changed."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
+    def __init__(self, catalog: Catalog, *, is_alone: bool = True) -> None:
+        self._catalog, self._is_alone = catalog, is_alone
         self._requests = 0
         self._applied: dict[int, int] = {}
+        self._newest = 0  # that any node has applied
         self._producers: dict[int, None] = {}
 
     def heard(self, host: Host, exchange: Exchange) -> None:
@@ -48,7 +51,11 @@ class MetadataIsKept(Watcher):
     def stepped(self, host: Host) -> None:
         assert host.node is not None
         applied = host.node.broker.metadata.applied
-        if host.node.ready and self._applied.get(host.number) != applied:
+        if not self._is_alone:
+            if applied > self._newest:
+                self._newest = applied
+                self._look(host)
+        elif host.node.ready and self._applied.get(host.number) != applied:
             self._applied[host.number] = applied
             self._look(host)
 
@@ -57,13 +64,24 @@ class MetadataIsKept(Watcher):
 
     def came_up(self, host: Host) -> None:
         """What was under way when the last node ended is now decided."""
+        if self._is_alone:
+            self._look(host)
+            self._settle(host)
+
+    def rested(self, host: Host) -> None:
+        if not self._is_alone:
+            self._look(host)
+            self._settle(host)
+
+    def _settle(self, host: Host) -> None:
         assert host.node is not None
-        self._look(host)
         for topic in self._catalog.topics:
             self._catalog.found(topic, self._state(host.node.broker.image, topic))
 
     def _look(self, host: Host) -> None:
         assert host.node is not None
+        if not self._is_alone and host.node.broker.metadata.applied < self._newest:
+            return
         image = host.node.broker.image
         for topic in (*self._catalog.topics, *image.topics):
             actual, possible = self._state(image, topic), self._catalog.possible(topic)

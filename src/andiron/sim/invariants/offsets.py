@@ -2,8 +2,9 @@
 
     start ≤ last stable ≤ watermark ≤ end,   flushed ≤ end
 
-Within the life of a node a watermark never goes back. When nothing is under way, everything that
-was appended is committed: nobody waits for ever.
+They are so on every replica. Within the life of a node and a leader epoch the watermark of a leader never goes back;
+a follower's does when its log is cut. When nothing is under way, everything that was appended is committed: nobody
+waits for ever.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class OffsetsInOrder(Watcher):
     """Compares the four after every step."""
 
     def __init__(self) -> None:
-        self._watermarks: dict[Key, int] = {}
+        self._watermarks: dict[Key, tuple[int, int]] = {}  # of leaders: the epoch, and the watermark
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
@@ -47,7 +48,9 @@ class OffsetsInOrder(Watcher):
         if not log.start <= max(stable, log.start) <= watermark <= log.end or log.flushed_end > log.end:
             offsets = f"{log.start} {stable} {watermark} {log.end}, flushed {log.flushed_end}"
             raise Violation(ORDER, f"{partition.name}: {offsets}")
-        key = key_of(host, partition)
-        if watermark < self._watermarks.get(key, 0):
-            raise Violation(FORWARD, f"{partition.name}: {self._watermarks[key]}, then {watermark}")
-        self._watermarks[key] = watermark
+        if partition.leads:
+            key, epoch = key_of(host, partition), partition.epoch
+            seen = self._watermarks.get(key)
+            if seen is not None and seen[0] == epoch and watermark < seen[1]:
+                raise Violation(FORWARD, f"{partition.name}: {seen[1]}, then {watermark}")
+            self._watermarks[key] = epoch, watermark

@@ -11,10 +11,12 @@ This goes by what is said and heard, and by who is a member; not by what the coo
 
 from __future__ import annotations
 
+from andiron.broker.group_coordinator import TOPIC as OFFSETS
 from andiron.groups.consumer.group import ConsumerGroup
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
-from andiron.sim.network import Exchange
+from andiron.sim.leaders import leading
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 from andiron.wire.consumer_protocol import read_assignment
@@ -86,7 +88,7 @@ class PartitionsHaveOneOwner(Watcher):
             del held[place]
 
     def _told(self, host: Host, exchange: Exchange) -> None:
-        group = _group(host, exchange.body.group_id)
+        group = _group(host, exchange.body.group_id) if _coordinates(host, exchange.body.group_id) else None
         member_id, response = exchange.response.member_id, exchange.response
         if group is None or member_id not in group.members:
             return
@@ -104,6 +106,13 @@ class PartitionsHaveOneOwner(Watcher):
                 raise Violation(
                     OWNER, f"{group.id}: {member_id} is told {both}, which {other} has not given up"
                 )
+
+
+def _coordinates(host: Host, group_id: str) -> bool:
+    """Whether this node is the coordinator, and not one that was deposed and has not heard of it."""
+    assert host.node is not None
+    leader = leading(host.world, (OFFSETS, host.node.broker.groups.partition_of(group_id)))
+    return leader is None or leader.host is host
 
 
 def _group(host: Host, group_id: str) -> ConsumerGroup | None:

@@ -3,7 +3,8 @@
 Everyone in these worlds begins where its group has come to, and only goes on (clients/member.py, transactor.py).
 So an offset that is less than one that was committed before has been lost, or was committed by somebody who had no
 right to: a member of a former generation, a zombie, a transaction that did not count. What is committed is
-looked at when the whole log of the coordinator is, and held against what it says ever after, restarts included.
+looked at when the whole log of the coordinator is, and held against what it says ever after, restarts and other
+coordinators included; one that was deposed does not count.
 
 When all members have gone, in good order or silently, their groups are empty: everybody's time runs out.
 """
@@ -15,10 +16,10 @@ from typing import Any
 from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.shard import GroupShard
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.invariants.atomicity import committed_offset
 from andiron.sim.invariants.excuse import Excuse
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 
@@ -34,21 +35,26 @@ class OffsetsGoForward(Watcher):
     def __init__(self, excuse: Excuse) -> None:
         self._excuse = excuse
         self._known: dict[int, dict[Place, tuple[int, int]]] = {}  # where its record stands, and the offset
-        self._seen: dict[int, tuple[int, int]] = {}  # by partition: end and watermark when last looked at
+        self._epochs: dict[int, int] = {}  # in which that was known
+        self._seen: dict[
+            tuple[int, int], tuple[int, int, int]
+        ] = {}  # epoch, end and watermark when last looked at
 
     def went_down(self, host: Host, end: End) -> None:
-        self._seen = {}
+        self._seen = {key: seen for key, seen in self._seen.items() if key[0] != host.number}
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
         if self._excuse.is_given:
             return
         for shard in host.node.broker.groups.shards:
-            partition = shard.partition
-            now = partition.log.end, partition.watermark
-            if self._seen.get(partition.name.partition) != now and partition.failure is None:
-                self._seen[partition.name.partition] = now
-                self._look(partition.name.partition, shard.machine, is_committed=now[0] == now[1])
+            partition, index = shard.partition, shard.partition.name.partition
+            now = partition.epoch, partition.log.end, partition.watermark
+            is_deposed = partition.epoch < self._epochs.get(index, -1)
+            if self._seen.get((host.number, index)) != now and partition.failure is None and not is_deposed:
+                self._seen[host.number, index] = now
+                self._epochs[index] = partition.epoch
+                self._look(index, shard.machine, is_committed=now[1] == now[2])
 
     def said(self, host: Host, exchange: Exchange) -> None:
         if exchange.key != ApiKey.OFFSET_COMMIT or self._excuse.is_given:
@@ -56,7 +62,7 @@ class OffsetsGoForward(Watcher):
         group = exchange.body.group_id
         for asked, answered in zip(exchange.body.topics, exchange.response.topics, strict=True):
             for wanted, answer in zip(asked.partitions, answered.partitions, strict=True):
-                found = committed_offset(host, group, asked.name, wanted.partition_index)
+                found = committed_offset(host.world, group, asked.name, wanted.partition_index)
                 if answer.error_code == 0 and (found is None or found < wanted.committed_offset):
                     what = f"{group}: {wanted.committed_offset} is acknowledged, and {found} is there"
                     raise Violation(FORWARD, what)

@@ -17,9 +17,9 @@ from andiron.broker.partition import Partition
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import iterate
 from andiron.records.record import records_of
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.mirror import Mirror, Mirrors
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 

@@ -4,14 +4,16 @@ start moves     to what DeleteRecords asked for, or over whole segments that ret
                 allow to go, and never beyond the watermark
 after a stop    it is where it was
 after a crash   it may be where it was at the last checkpoint, and records come back: as in Kafka
+on followers    it moves on with their leader's, or by the same rules; where a follower begins anew, to where that is
 """
 
 from __future__ import annotations
 
 from andiron.broker.partition import Partition
+from andiron.sim.canon import Place
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 
@@ -30,6 +32,7 @@ class DeletionIsDue(Watcher):
         self._seen: dict[Key, None] = {}  # in this life of their node
         self._bad_at: dict[int, int] = {}  # when a host's disk last refused things
         self._binding: dict[Key, int] = {}  # starts that the next life must know of
+        self._led: dict[Place, int] = {}  # the highest start that a leader had
 
     def heard(self, host: Host, exchange: Exchange) -> None:
         if exchange.key != ApiKey.DELETE_RECORDS:
@@ -77,11 +80,19 @@ class DeletionIsDue(Watcher):
                 binding = self._binding.get(key, 0)
                 if start < binding <= mirror.end:
                     raise Violation(STAYS, f"{mirror.name} started at {binding}; after a restart at {start}")
-            elif start != mirror.start:
+            elif start != mirror.start and not self._may_follow(partition, mirror):
                 self._check_due(host, partition, mirror)
+            if partition.leads and len(host.world.hosts) > 1:
+                self._led[key[1:]] = max(self._led.get(key[1:], 0), start)
             if start != mirror.start:
                 self._settled[key] = start, host.world.now
                 mirror.advance(start)
+
+    def _may_follow(self, partition: Partition, mirror: Mirror) -> bool:
+        """Whether a follower's log starts where its leader's may have, or began anew."""
+        start = partition.log.start
+        led = self._led.get((partition.topic_id, partition.name.partition), -1)
+        return not partition.leads and (start <= led or start < mirror.start)
 
     def _check_due(self, host: Host, partition: Partition, mirror: Mirror) -> None:
         log, settings = partition.log, partition.log.settings

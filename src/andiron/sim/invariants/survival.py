@@ -67,7 +67,7 @@ class PromisesSurvive(Watcher):
         found: dict[int, Record] = {}
         for batch, records in scan(host, partition):
             if batch.base_offset >= mirror.end:
-                self._growth.take(host, mirror, batch)
+                self._growth.take(host, partition, mirror, batch, found=True)
             elif records is None and batch.base_offset not in mirror.rotten:
                 raise Violation(SURVIVES, f"{mirror.name}: {batch} fails its checksum")
             for record in records or ():

@@ -1,14 +1,14 @@
 """Every request is answered: once, in turn, and in time.
 
 Once and in turn is seen to where replies leave (network.py). In time means here: a fetch within its
-max.wait, a produce request within its timeout; a clock that was set back goes at half speed. When
-nothing is under way, nobody is waiting.
+max.wait, a produce request within its timeout; a clock that was set back goes at half speed, and a node that
+was paused may be late. When nothing is under way, nobody is waiting.
 """
 
 from __future__ import annotations
 
+from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
-from andiron.sim.network import Exchange
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 
@@ -21,7 +21,7 @@ class EveryoneIsAnswered(Watcher):
     """Looks for those who wait too long."""
 
     def said(self, host: Host, exchange: Exchange) -> None:
-        waited = exchange.decided_at - exchange.heard_at
+        waited = exchange.decided_at - max(exchange.heard_at, host.resumed_at)
         if exchange.key == ApiKey.FETCH:
             allowed = exchange.body.max_wait_ms
         elif exchange.key == ApiKey.PRODUCE:
@@ -34,4 +34,4 @@ class EveryoneIsAnswered(Watcher):
     def rested(self, host: Host) -> None:
         for link in host.links:
             for exchange in link.unanswered:
-                raise Violation(ANSWERED, f"{exchange} of {link.client.name} is not")
+                raise Violation(ANSWERED, f"{exchange} of {link.caller.name} is not")

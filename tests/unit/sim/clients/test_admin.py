@@ -8,7 +8,7 @@ PLANS = [TopicPlan("a", 1, {"retention.ms": "60000"}), TopicPlan("b", 2, {})]
 
 def administering(quiet, destructive):
     admin = Admin(
-        quiet.world, quiet.network, quiet.host, "admin", PLANS, {"segment.ms": ["5000", None]}, 200,
+        quiet.world, quiet.network, "admin", PLANS, {"segment.ms": ["5000", None]}, 200,
         destructive=destructive,
     )  # fmt: skip
     admin.begin()

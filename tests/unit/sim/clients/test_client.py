@@ -21,7 +21,7 @@ class Scripted(Client):
 
 
 def begun(quiet, **how):
-    client = Scripted(quiet.world, quiet.network, quiet.host, "scripted")
+    client = Scripted(quiet.world, quiet.network, "scripted")
     client.__dict__.update(how)
     client.begin()
     return client
@@ -66,7 +66,7 @@ def test_topics_are_found_by_name(quiet):
             yield from self.connected()
             found.extend((yield from self.find_topics(["t", "nope"])))
 
-    Finder(quiet.world, quiet.network, quiet.host, "finder").begin()
+    Finder(quiet.world, quiet.network, "finder").begin()
     quiet.run()
     (topic,) = found
     assert (topic.name, topic.partitions, len(topic.names())) == ("t", 3, 3)

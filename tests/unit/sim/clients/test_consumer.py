@@ -5,7 +5,7 @@ from unit.sim.quiet import ORDERS, Quiet
 
 
 def consuming(quiet):
-    consumer = Consumer(quiet.world, quiet.network, quiet.host, "consumer", ["orders"])
+    consumer = Consumer(quiet.world, quiet.network, "consumer", ["orders"])
     consumer.begin()
     return consumer
 

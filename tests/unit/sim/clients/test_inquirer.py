@@ -17,7 +17,7 @@ def test_it_asks_by_time_and_by_epoch_until_it_closes(quiet):
         quiet.write(b"%d" % number)
     counting = Counting()
     quiet.world.watch([counting])
-    inquirer = Inquirer(quiet.world, quiet.network, quiet.host, "inquirer", ["orders"], 100)
+    inquirer = Inquirer(quiet.world, quiet.network, "inquirer", ["orders"], 100)
     inquirer.begin()
     quiet.run(10_000)
     inquirer.is_closing = True

@@ -17,7 +17,7 @@ def crowd(quiet, protocol, count=3, instances=False, **how):
             "group": "g", "topic": "input", "instance_id": f"i{number}" if instances else None, "pace_ms": 100,
             "session_ms": 6_000, "rebalance_ms": 3_000, "fragility": 0.0, "stays": 1_000, **how,
         }  # fmt: skip
-        member = protocol(quiet.world, quiet.network, quiet.host, f"member-{number}", MemberHabits(**habits))
+        member = protocol(quiet.world, quiet.network, f"member-{number}", MemberHabits(**habits))
         member.begin()
         members.append(member)
     return members

@@ -6,7 +6,7 @@ from unit.sim.quiet import Quiet
 
 def producing(quiet, **how):
     habits = {"topics": ["orders"], "acks": -1, "idempotent": True, "batches": 30, "pace_ms": 20, **how}
-    producer = Producer(quiet.world, quiet.network, quiet.host, "producer", Habits(**habits), quiet.ledger)
+    producer = Producer(quiet.world, quiet.network, "producer", Habits(**habits), quiet.ledger)
     producer.begin()
     return producer
 
@@ -35,7 +35,7 @@ def test_with_acks_0_nobody_waits(quiet):
 def test_connections_that_break_make_no_duplicates(seed):
     quiet = Quiet(seed)
     quiet.create(flush_messages=1)
-    quiet.host.flush_ms_max = 100
+    quiet.host.background.flush_ms_max = 100
     producer = producing(quiet, batches=60)
     for _ in range(200):
         quiet.run(50)

@@ -20,7 +20,7 @@ def transacting(quiet, count=1, **how):
     }  # fmt: skip
     made = [
         Transactor(
-            quiet.world, quiet.network, quiet.host, f"transactor-{number}", TransactorHabits(**habits),
+            quiet.world, quiet.network, f"transactor-{number}", TransactorHabits(**habits),
             quiet.ledger, quiet.journal,
         )
         for number in range(count)
@@ -47,7 +47,7 @@ def test_one_gets_on_with_its_transactions(how):
     finish(quiet, made)
     assert only.committed > 5
     reached = max(effort.stop for effort in quiet.journal.efforts if effort.told)
-    assert committed_offset(quiet.host, "g", "input", 0) == reached
+    assert committed_offset(quiet.world, "g", "input", 0) == reached
 
 
 @pytest.mark.parametrize("how", [BUMPING, CLASSIC, TWO_PHASE])

@@ -30,7 +30,7 @@ def test_an_acknowledgement_before_the_fsync_is_found_out_by_a_power_loss(monkey
         for seed in range(10):
             quiet = Quiet(seed)
             quiet.create(flush_messages=1)
-            quiet.host.flush_ms_max = 60_000
+            quiet.host.background.flush_ms_max = 60_000
             for number in range(5):
                 quiet.write(b"%d" % number)
             assert quiet.mirror().kept == 5

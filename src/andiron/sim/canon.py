@@ -1,0 +1,102 @@
+"""What is committed of a partition, whoever leads it: the log that all its replicas must agree with.
+
+    written     by leader epoch and offset: every record that a leader ever appended. A replica that has a record of
+                that epoch at that offset has this one, or the two logs do not match
+    records     up to `end`, the highest watermark that any leader ever had: they stay, on every later leader
+    promised    what producers were told with acks=all, by where it stands
+
+Each replica has its mirror (mirror.py); this is what the mirrors have in common. It is kept only where there are
+several nodes. Where the power takes what nobody had synced (invariants/excuse.py), the next leader says what is left.
+
+Read next: invariants/growth.py, which writes here; invariants/agreement.py, which holds replicas against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from andiron.model.ids import TopicPartition
+from andiron.records.batch import Batch
+from andiron.records.record import Record
+from andiron.sim.ledger import Sent
+
+if TYPE_CHECKING:
+    from andiron.broker.partition import Partition
+    from andiron.sim.mirror import Mirror
+
+Place = tuple[bytes, int]  # topic id, partition
+
+
+class Canon:
+    """One partition, as far as it is settled."""
+
+    def __init__(self, name: TopicPartition) -> None:
+        self.name = name
+        self.start = self.end = 0  # start: the highest that a leader's log ever had
+        self.written: dict[tuple[int, int], Record] = {}
+        self.records: dict[int, Record] = {}
+        self.promised: dict[int, Sent] = {}
+        self.was_compacted = False
+        self.is_excused = False  # the next leader may have less
+        self.cuts = 0  # how often that was so
+
+    def write(self, epoch: int, records: Iterable[Record]) -> None:
+        """A leader has appended."""
+        for record in records:
+            self.written[epoch, record.offset] = record
+
+    def knows(self, batch: Batch, records: list[Record]) -> bool:
+        """Whether a leader was seen to write this; of a batch without records nothing can be said."""
+        return not records or (batch.leader_epoch, records[0].offset) in self.written
+
+    def differs(self, batch: Batch, records: list[Record]) -> int | None:
+        """Where a copy is not what a leader wrote."""
+        epoch = batch.leader_epoch
+        return next((r.offset for r in records if self.written.get((epoch, r.offset)) != r), None)
+
+    def commit(self, mirror: Mirror, upto: int) -> None:
+        """The leader's watermark has come to `upto`."""
+        found = mirror.records
+        for offset in range(self.end, upto):
+            record = found.get(offset)
+            if record is not None:
+                self.records[offset] = record
+        self.end = max(self.end, upto)
+
+    def parts_from(self, mirror: Mirror, start: int, stop: int) -> int | None:
+        """The first offset in [start, stop) where a log has another record than this; where it has none does not
+        count."""
+        for offset in range(start, stop):
+            mine, theirs = self.records.get(offset), mirror.records.get(offset)
+            if mine is not None and theirs is not None and mine != theirs:
+                return offset
+        return None
+
+    def misses(self, mirror: Mirror, start: int) -> int | None:
+        """The first committed offset from `start` on that a log has nothing at."""
+        return next(
+            (offset for offset in self.records if offset >= start and offset not in mirror.records), None
+        )
+
+    def cut(self, end: int) -> None:
+        """Everything from `end` on is lost, and excused."""
+        self.end = min(self.end, end)
+        self.records = {offset: record for offset, record in self.records.items() if offset < end}
+        self.promised = {
+            base: sent for base, sent in self.promised.items() if base + len(sent.records) <= end
+        }
+        self.is_excused = False
+        self.cuts += 1
+
+
+class Canons(dict[Place, Canon]):
+    """Those of all partitions in a world."""
+
+    def of(self, partition: Partition) -> Canon:
+        """That of a partition, made when it is first seen."""
+        place = partition.topic_id, partition.name.partition
+        canon = self.get(place)
+        if canon is None:
+            canon = self[place] = Canon(partition.name)
+        return canon

@@ -1,0 +1,51 @@
+"""A voter votes once in an epoch, whatever happens to it in between; and never goes back to an earlier one.
+
+Read from where it must be written before anybody is told: the file `quorum-state` (quorum/state.py), whenever that has
+changed. It also says which leader a node knows of in an epoch: no two nodes may know different ones.
+"""
+
+from __future__ import annotations
+
+import json
+
+from andiron.quorum.state import FILE, NOBODY
+from andiron.sim.host import Host
+from andiron.sim.watcher import Violation, Watcher
+
+ONCE = "a voter votes once in an epoch"
+BACK = "epochs of the quorum go forward"
+ONE = "the quorum has one leader in an epoch"
+
+
+class VotersVoteOnce(Watcher):
+    """Reads what voters have written down."""
+
+    def __init__(self) -> None:
+        self._files: dict[int, bytes] = {}  # by host, as last read
+        self._epochs: dict[int, int] = {}
+        self._votes: dict[tuple[int, int], int] = {}  # by host and epoch
+        self._leaders: dict[int, tuple[int, int]] = {}  # by epoch: the leader, and who said so first
+
+    def stepped(self, host: Host) -> None:
+        assert host.node is not None
+        path = f"{host.node.broker.metadata.partition.log.directory}/{FILE}"
+        if not host.disk.exists(path):
+            return
+        data = host.disk.read_file(path)
+        if self._files.get(host.number) != data:
+            self._files[host.number] = data
+            fields = json.loads(data)
+            self._look(host.number, fields["leaderEpoch"], fields["votedId"], fields["leaderId"])
+
+    def _look(self, node: int, epoch: int, voted: int, leader: int) -> None:
+        if epoch < self._epochs.get(node, 0):
+            raise Violation(BACK, f"node-{node}: {self._epochs[node]}, then {epoch}")
+        self._epochs[node] = epoch
+        if voted != NOBODY and self._votes.setdefault((node, epoch), voted) != voted:
+            before = self._votes[node, epoch]
+            raise Violation(ONCE, f"node-{node} in epoch {epoch}: for {before}, then for {voted}")
+        if leader != NOBODY:
+            known, by = self._leaders.setdefault(epoch, (leader, node))
+            if known != leader:
+                how = f"epoch {epoch}: {known} by node-{by}, {leader} by node-{node}"
+                raise Violation(ONE, how)
