@@ -6,7 +6,6 @@
     child.py       one node's process, its log, and why it ended
     lifeline.py    the node's side: it ends when the process that started it does
     status.py      what the nodes say of themselves, asked as any client asks
-    screen.py      a status line on a terminal, plain lines elsewhere
     supervisor.py  start, watch, restart, stop in order
 
 Nothing here is known to a broker: the nodes are what `andiron up --config FILE` starts on any machine.

@@ -16,10 +16,10 @@ from andiron.cli.hints import listening, say_how_to_talk
 from andiron.cli.local_cluster.child import Child, command
 from andiron.cli.local_cluster.folder import ClusterFolder, is_free
 from andiron.cli.local_cluster.layout import Layout, lay_out
-from andiron.cli.local_cluster.screen import Screen
 from andiron.cli.local_cluster.status import Watcher
 from andiron.cli.local_cluster.supervisor import Supervisor
 from andiron.cli.output import plural
+from andiron.cli.screen import Screen
 
 
 def start_cluster(

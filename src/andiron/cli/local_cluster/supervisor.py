@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 from andiron.cli.local_cluster.child import Child
-from andiron.cli.local_cluster.screen import Screen
 from andiron.cli.local_cluster.status import Snapshot, Watcher
+from andiron.cli.screen import Screen
 
 TICK_S = 0.1
 STOP_TIMEOUT_S = 60.0

@@ -38,18 +38,20 @@ def spread(
     brokers: Racks,
     replication_factor: int | None = None,
     elsewhere: Assignment | None = None,
+    stay: Racks | None = None,
     *,
     level: bool = True,
 ) -> dict[TopicPartition, list[int]]:
     """New replicas for each partition on these brokers, given with their racks.
 
     What the brokers have `elsewhere`, in partitions that stay as they are, counts for who has the fewest.
-    Without `level` only those replicas move which have to.
+    Brokers that `stay` keep what they have and get no more. Without `level` only those replicas move which
+    have to.
     """
-    plan = _Plan(brokers, elsewhere or {})
+    plan = _Plan(brokers, elsewhere or {}, stay or {})
     for partition in sorted(current):
         wanted = replication_factor or len(current[partition])
-        if wanted > len(brokers):
+        if wanted > len({*brokers, *(each for each in current[partition] if each in (stay or {}))}):
             raise PlanError(_too_few(partition, wanted, sorted(brokers)))
         plan.keep(partition, current[partition], wanted)
     for partition in sorted(current):
@@ -63,27 +65,32 @@ def spread(
 
 
 def without(
-    broker: int, assignment: Assignment, brokers: Racks
+    broker: int, assignment: Assignment, brokers: Racks, fenced: Racks | None = None
 ) -> tuple[dict[TopicPartition, list[int]], dict[TopicPartition, list[int]]]:
-    """A plan that takes everything off a broker: (as it is, as it is to be), of the partitions it has."""
+    """A plan that takes everything off a broker: (as it is, as it is to be), of the partitions it has.
+
+    Other brokers that are `fenced` get nothing and lose nothing: they may come back.
+    """
     left = {each: rack for each, rack in brokers.items() if each != broker}
+    stay = {each: rack for each, rack in (fenced or {}).items() if each != broker}
     concerned = {each: list(replicas) for each, replicas in assignment.items() if broker in replicas}
     elsewhere = {each: replicas for each, replicas in assignment.items() if each not in concerned}
-    return concerned, spread(concerned, left, None, elsewhere, level=False)
+    return concerned, spread(concerned, left, None, elsewhere, stay, level=False)
 
 
-def leaders_away(broker: int, assignment: Assignment) -> dict[TopicPartition, list[int]]:
+def leaders_away(broker: int, assignment: Assignment, in_sync: Assignment) -> dict[TopicPartition, list[int]]:
     """The replicas of partitions that prefer a broker, in an order in which they prefer another.
 
-    A partition with no other replica cannot be led elsewhere, and is left out.
+    Only a replica that is in sync can lead. A partition with no other one is left out.
     """
     preferred = Counter(replicas[0] for replicas in assignment.values() if replicas)
     plan: dict[TopicPartition, list[int]] = {}
     for partition in sorted(assignment):
         replicas = list(assignment[partition])
         others = [each for each in replicas if each != broker]
-        if replicas[:1] == [broker] and others:
-            first = min(others, key=lambda each: (preferred[each], replicas.index(each)))
+        able = [each for each in others if each in in_sync[partition]]
+        if replicas[:1] == [broker] and able:
+            first = min(able, key=lambda each: (preferred[each], replicas.index(each)))
             preferred[first] += 1
             plan[partition] = [first, *(each for each in others if each != first), broker]
     return plan
@@ -100,10 +107,11 @@ def _too_few(partition: TopicPartition, wanted: int, brokers: Sequence[int]) -> 
 class _Plan:
     """The replicas so far, and how many each broker has."""
 
-    def __init__(self, brokers: Racks, elsewhere: Assignment) -> None:
+    def __init__(self, brokers: Racks, elsewhere: Assignment, stay: Racks) -> None:
         self.replicas: dict[TopicPartition, list[int]] = {}
-        self._racks = brokers
-        self._has: dict[int, dict[TopicPartition, None]] = {each: {} for each in sorted(brokers)}
+        self._racks = {**stay, **brokers}
+        self._takers = sorted(brokers)
+        self._has: dict[int, dict[TopicPartition, None]] = {each: {} for each in sorted(self._racks)}
         self._load = Counter(each for replicas in elsewhere.values() for each in replicas)
         self._led = Counter(replicas[0] for replicas in elsewhere.values() if replicas)
         self._fresh: set[tuple[TopicPartition, int]] = set()  # replicas that are new anyway
@@ -127,7 +135,7 @@ class _Plan:
         while len(self.replicas[partition]) < wanted:
             mine = self.replicas[partition]
             racks = set(map(self._rack, mine))
-            free = [each for each in self._has if each not in mine]
+            free = [each for each in self._takers if each not in mine]
             chosen = min(free, key=lambda each: (self._rack(each) in racks, self._load[each], each))
             self._fresh.add((partition, chosen))
             self._put(partition, chosen, len(mine))
@@ -143,7 +151,7 @@ class _Plan:
                 (each for each in mine if racks[self._rack(each)] > 1),
                 key=lambda each: ((partition, each) in self._fresh, self._load[each], mine.index(each)),
             )
-            lacking = [each for each in self._has if self._rack(each) not in racks]
+            lacking = [each for each in self._takers if self._rack(each) not in racks]
             self._move(partition, leaving, min(lacking, key=lambda each: (self._load[each], each)))
 
     def level(self) -> None:
@@ -189,7 +197,7 @@ class _Plan:
     def _level_once(self) -> bool:
         by_load = sorted(self._has, key=lambda each: (self._load[each], each))
         for giving in reversed(by_load):
-            for taking in by_load:
+            for taking in (each for each in by_load if each in self._takers):
                 if self._load[giving] - self._load[taking] < 2:
                     break
                 movable = [each for each in self._has[giving] if self._may_move(each, giving, taking)]

@@ -15,9 +15,9 @@ import pytest
 
 from andiron.cli.local_cluster import supervisor as module
 from andiron.cli.local_cluster.child import Child
-from andiron.cli.local_cluster.screen import Screen
 from andiron.cli.local_cluster.status import Snapshot, Watcher
 from andiron.cli.local_cluster.supervisor import Supervisor
+from andiron.cli.screen import Screen
 
 # Ends in order on SIGTERM, and says when.
 NODE = """

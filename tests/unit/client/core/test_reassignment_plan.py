@@ -129,10 +129,32 @@ def test_a_broker_cannot_be_emptied_where_the_others_are_too_few() -> None:
         without(1, assignment("123"), dict.fromkeys((1, 2, 3)))
 
 
+def test_other_brokers_that_are_down_keep_what_they_have() -> None:
+    """Broker 3 is down and may come back: it neither loses what it has nor gets what 1 had."""
+    _, after = without(1, assignment("13", "12"), {1: None, 2: None, 4: None}, {3: None})
+
+    assert [set(each) for each in after.values()] == [{3, 4}, {2, 4}]
+
+
+def test_a_replica_that_stays_is_one_of_those_wanted() -> None:
+    _, after = without(1, assignment("123"), dict.fromkeys((1, 2, 4)), {3: None})
+
+    assert [set(each) for each in after.values()] == [{2, 3, 4}]
+
+
 def test_leadership_leaves_a_broker_for_those_that_lead_the_least() -> None:
     now = assignment("123", "132", "213", "1")
 
-    assert leaders_away(1, now) == {TopicPartition("t", 0): [3, 2, 1], TopicPartition("t", 1): [3, 2, 1]}
+    assert leaders_away(1, now, now) == {
+        TopicPartition("t", 0): [3, 2, 1],
+        TopicPartition("t", 1): [3, 2, 1],
+    }
+
+
+def test_only_a_replica_in_sync_can_lead() -> None:
+    now = assignment("123", "123")
+
+    assert leaders_away(1, now, assignment("12", "1")) == {TopicPartition("t", 0): [2, 3, 1]}
 
 
 @pytest.mark.parametrize("rows", list(product(["12", "13", "23", "31"], repeat=3)))

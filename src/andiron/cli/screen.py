@@ -1,10 +1,11 @@
-"""What a person sees of a local cluster: lines for what happens, and on a terminal a last line for how it is.
+"""What a person sees of something that takes its time: lines for what happens, and a last line for how it is.
 
     andiron: node 2 ended with SIGKILL; its last lines:
         …
     ● 1 ○ 2 ● 3 · controller 1 · 12 partitions · 8 under-replicated · localhost:9092,localhost:9093 ◀── rewritten
 
-Where stderr is no terminal there is no last line, and a change of it is a line like any other.
+The last line is rewritten where stderr is a terminal. Elsewhere there is none, and a change of it is a line
+like any other.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ PREFIX = "andiron: "
 
 
 class Screen:
-    """Where the parent of a local cluster speaks; stdout is left to what scripts may want to read."""
+    """Where a command speaks that goes on; stdout is left to what scripts may want to read."""
 
     def __init__(self, out: TextIO | None = None, *, quiet: bool = False) -> None:
         self._out = out or sys.stderr

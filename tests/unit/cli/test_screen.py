@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from andiron.cli.local_cluster.screen import ERASE, Screen
+from andiron.cli.screen import ERASE, Screen
 
 
 class Terminal(io.StringIO):
