@@ -20,27 +20,15 @@ from typing import Any
 
 import pytest
 
-from andiron.broker.node_settings import NodeSettings
-from andiron.cli.local_cluster.layout import lay_out
-from andiron.model.settings import SettingError
 from cli.conftest import command
-from peers.process import free_port
+from peers.node_cluster import free_ports, serves_several
 
 Start = Callable[..., "Cluster"]
 LAST_LINE = "Ctrl-C stops it.\n"
 TIMEOUT_S = 60
 
 
-def _serves_several() -> bool:
-    layout = lay_out(3, 9092, {}, lambda port: True)
-    try:
-        NodeSettings.load(layout.properties(layout.nodes[0], "/tmp", {}))
-    except SettingError:
-        return False
-    return True
-
-
-several = pytest.mark.skipif(not _serves_several(), reason="a node refuses several voters as yet")
+several = pytest.mark.skipif(not serves_several(), reason="a node refuses several voters as yet")
 
 
 class Cluster:
@@ -96,7 +84,7 @@ def start(folder: Path) -> Iterator[Start]:
     started: list[Cluster] = []
 
     def start_one(*options: object, port: int | None = None) -> Cluster:
-        started.append(Cluster(folder / "cluster", port or free_ports(), *options))
+        started.append(Cluster(folder / "cluster", port or free_ports(5), *options))
         return started[-1]
 
     yield start_one
@@ -106,16 +94,6 @@ def start(folder: Path) -> Iterator[Start]:
             each.process.wait(TIMEOUT_S)
         each.process.kill()
         each.process.communicate()
-
-
-def free_ports(count: int = 5) -> int:
-    """The first of some ports in a row that nobody has."""
-    while True:
-        first = free_port()
-        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
-            for port in range(first, first + count):
-                held.enter_context(socket.socket()).bind(("localhost", port))
-            return first
 
 
 def refused(*options: object) -> str:
