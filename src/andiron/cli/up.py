@@ -28,7 +28,8 @@ from andiron.cli.options import as_pairs
 from andiron.edge.main import LOG_FORMAT, run
 
 DEFAULT_DATA = "data"
-CLUSTER = "andiron.cli.local_cluster.start"  # loaded when asked for: a node by itself needs no client
+# Loaded when asked for: a node by itself needs no client.
+CLUSTER, IDENTITY = "andiron.cli.local_cluster.start", "andiron.cli.identity"
 FSYNC = "log.flush.interval.messages"
 
 
@@ -60,6 +61,11 @@ FSYNC = "log.flush.interval.messages"
     metavar="N",
     help=f"A cluster of so many nodes on this machine, up to {NODES_MAX}, each a process of its own.",
 )
+@click.option(
+    "--cluster-id",
+    metavar="ID",
+    help="For a new node of a cluster: the id that all its nodes have, from `andiron cluster new-id`.",
+)
 @click.option("--restart", is_flag=True, help="With --brokers: start a node again that has ended.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 @click.option(
@@ -68,6 +74,7 @@ FSYNC = "log.flush.interval.messages"
 def up(
     *,
     brokers: int | None,
+    cluster_id: str | None,
     restart: bool,
     until_stdin_closes: bool,
     data: str | None,
@@ -96,8 +103,8 @@ def up(
     if fsync:
         chosen = {FSYNC: "1", **chosen}
     if brokers is not None:
-        if config is not None:
-            raise click.UsageError("--brokers writes the nodes' files itself; leave --config out")
+        if config is not None or cluster_id is not None:
+            raise click.UsageError("--brokers lays the nodes out itself; leave --config and --cluster-id out")
         start = import_module(CLUSTER).start_cluster
         code = start(
             brokers,
@@ -128,6 +135,9 @@ def up(
         if data is not None:
             given["log.dirs"] = os.path.abspath(data)
     settings = NodeSettings.load({**given, **chosen}, socket.gethostname())
+    if cluster_id is not None:
+        claim = import_module(IDENTITY).claim
+        claim([*settings.log_dirs, settings.metadata_log_dir], cluster_id, settings.node_id)
     raise click.exceptions.Exit(_run(settings, quiet))
 
 

@@ -152,7 +152,14 @@ def test_a_cluster_is_laid_out_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--brokers", "0"], ["--brokers", "10"], ["--brokers", "3", "--config", "f"], ["--restart"]]
+    "arguments",
+    [
+        ["--brokers", "0"],
+        ["--brokers", "10"],
+        ["--brokers", "3", "--config", "f"],
+        ["--brokers", "3", "--cluster-id", "i"],
+        ["--restart"],
+    ],
 )
 def test_what_does_not_go_together_is_wrong_usage(started: list[NodeSettings], arguments: list[str]) -> None:
     assert up(*arguments).exit_code == 2
@@ -167,3 +174,15 @@ def test_a_clusters_folder_is_not_a_nodes(started: list[NodeSettings], tmp_path:
     assert result.exit_code == 1
     assert "say --brokers" in result.stderr
     assert not started
+
+
+def test_a_new_node_takes_the_id_that_it_is_given(started: list[NodeSettings], tmp_path: Path) -> None:
+    one, other = "wQAAm2XbQ3iY4kCQq1tM0Q", "xQAAm2XbQ3iY4kCQq1tM0Q"
+    data = ["--data", str(tmp_path / "d")]
+    assert up(*data, "--cluster-id", one).exit_code == 0
+    assert f"cluster.id={one}\n" in (tmp_path / "d/meta.properties").read_text()
+
+    assert up(*data, "--cluster-id", one).exit_code == 0
+    refused = up(*data, "--cluster-id", other)
+    assert (refused.exit_code, len(started)) == (1, 2)
+    assert f"belongs to cluster {one}" in refused.stderr

@@ -10,6 +10,7 @@ from andiron.cli.cluster.quorum import quorum
 from andiron.cli.cluster.reassign import reassign
 from andiron.cli.cluster.report import ClusterReport
 from andiron.cli.failures import Failure
+from andiron.cli.identity import new_id
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import plural, print_json, remark
 from andiron.cli.selections import Selection, as_selections, chosen, show_partitions
@@ -96,6 +97,18 @@ def elect(*, selections: list[Selection], unclean: bool, yes: bool, bootstrap: s
 
 
 cluster.add_command(drain)
+
+
+@cluster.command("new-id")
+def show_new_id() -> None:
+    """Make up an id for a new cluster, to be given to each of its nodes at the first start.
+
+    \b
+    Examples:
+      andiron cluster new-id > cluster-id
+      andiron up --config server.properties --cluster-id "$(cat cluster-id)"
+    """
+    click.echo(new_id())
 
 
 @cluster.command()

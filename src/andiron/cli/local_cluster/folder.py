@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import socket
 from collections.abc import Mapping
 
 from andiron.broker.properties import parse_properties
 from andiron.cli.failures import Failure
+from andiron.cli.identity import claim, identity_at, new_id, write_whole
 from andiron.cli.local_cluster.layout import PROPERTIES, Layout, LocalNode, parse_voter_ports, render
-from andiron.client.core.cluster_descriptions import uuid_text
-from andiron.log.directory import META, Identity
+from andiron.log.directory import META
 
 _NODE = re.compile(r"node-([1-9])")
 LOG = "andiron.log"
@@ -80,9 +79,9 @@ class ClusterFolder:
         """The id that the nodes have; None if the cluster is new."""
         found: dict[str, str] = {}
         for id in self.nodes():
-            path = os.path.join(self.path, f"node-{id}", DATA, META)
-            if (text := _read(path)) is not None:
-                found.setdefault(Identity.decode(text.encode(), path).cluster_id, path)
+            data = os.path.join(self.path, f"node-{id}", DATA)
+            if (owner := identity_at(data)) is not None:
+                found.setdefault(owner.cluster_id, data)
         if len(found) > 1:
             raise Failure(
                 f"{' and '.join(found.values())} are of different clusters; remove the one that is wrong"
@@ -94,20 +93,10 @@ class ClusterFolder:
         cluster_id = self.cluster_id() or new_id()
         for node in layout.nodes:
             data = self.data_of(node)
-            os.makedirs(data, exist_ok=True)
-            meta = os.path.join(data, META)
-            if not os.path.exists(meta):
-                _write(meta, Identity(cluster_id, node.id, new_id()).encode())
+            claim([data], cluster_id, node.id)
             properties = layout.properties(node, data, chosen)
-            _write(self.properties_of(node), render(properties).encode())
+            write_whole(self.properties_of(node), render(properties).encode())
         return cluster_id
-
-
-def new_id() -> str:
-    """An id of a cluster or a directory; a leading dash would be taken for an option when it is typed."""
-    while (text := uuid_text(secrets.token_bytes(16))).startswith("-"):
-        pass
-    return text
 
 
 def is_free(port: int) -> bool:
@@ -127,12 +116,3 @@ def _read(path: str) -> str | None:
             return file.read()
     except FileNotFoundError:
         return None
-
-
-def _write(path: str, data: bytes) -> None:
-    """As a whole or not at all: a crash must not leave a node half an identity."""
-    with open(f"{path}.tmp", "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(f"{path}.tmp", path)

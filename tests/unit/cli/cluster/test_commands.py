@@ -57,3 +57,10 @@ def test_a_broker_is_struck_when_it_is_down_and_empty(cluster: ScriptedCluster, 
 
     assert run("unregister", 3, "--yes").stdout == "broker 3 is struck\n"
     assert cluster.requests("UnregisterBroker")[0].broker_id == 3
+
+
+def test_a_new_id_is_another_each_time(run: Run) -> None:
+    ids = {run("new-id").stdout.strip() for _ in range(3)}
+
+    assert len(ids) == 3
+    assert {len(each) for each in ids} == {22}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from andiron.cli.failures import Failure
-from andiron.cli.local_cluster.folder import ClusterFolder, is_free, new_id
+from andiron.cli.identity import new_id
+from andiron.cli.local_cluster.folder import ClusterFolder, is_free
 from andiron.cli.local_cluster.layout import Layout, lay_out
 from andiron.log.directory import Identity
 
@@ -99,10 +100,3 @@ def test_nodes_of_two_clusters_are_told(tmp_path: Path) -> None:
 def test_a_port_that_somebody_has_is_not_free() -> None:
     with socket.create_server(("localhost", 0)) as taken:
         assert not is_free(taken.getsockname()[1])
-
-
-def test_ids_are_22_letters_and_no_option() -> None:
-    ids = [new_id() for _ in range(200)]
-
-    assert {len(each) for each in ids} == {22}
-    assert not any(each.startswith("-") for each in ids)
