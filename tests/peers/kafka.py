@@ -49,18 +49,21 @@ class Kafka(Server):
         settings: dict[str, str] | None = None,
         node_id: int = 1,
         log_level: str = "INFO",
+        controller_port: int | None = None,
+        jvm: list[str] | None = None,
     ) -> None:
         super().__init__(folder, port)
         self.libs = jars.server_jars()
         self.settings = settings or {}
         self.node_id = node_id
-        self.controller_port = free_port()
+        self.controller_port = controller_port or free_port()
+        self.jvm = jvm or [*HEAP, *PERFORMANCE]
         self.properties = self.folder / "server.properties"
         (self.folder / "log4j2.properties").write_text(LOGGING.format(level=log_level))
         self._format()
 
     def command(self) -> list[str]:
-        return self.java("kafka.Kafka", str(self.properties), options=[*HEAP, *PERFORMANCE])
+        return self.java("kafka.Kafka", str(self.properties), options=self.jvm)
 
     def java(self, main: str, *arguments: str, options: list[str] | None = None) -> list[str]:
         """The command that runs a class of Kafka's jars."""
@@ -70,14 +73,18 @@ class Kafka(Server):
     def _format(self) -> None:
         """Write server.properties and the data folder's meta.properties, once."""
         lines = {**self._defaults(), **self.settings}
-        self.properties.write_text("".join(f"{name}={value}\n" for name, value in lines.items()))
+        self.properties.write_text("".join(f"{name}={value}\n" for name, value in lines.items() if value))
         if (self.data / "meta.properties").exists():
             return
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        tool = self.java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self.properties))
+        how = [*self._format_options(), "-t", new_id(), "-c", str(self.properties)]
+        tool = self.java("kafka.tools.StorageTool", "format", *how)
         done = subprocess.run(tool, capture_output=True, text=True, check=False)
         if done.returncode:
             raise jars.Missing(f"StorageTool could not format: {(done.stdout + done.stderr)[-500:]}")
+
+    def _format_options(self) -> list[str]:
+        """What the tool is told beside the cluster and the settings."""
+        return []
 
     def _defaults(self) -> dict[str, str]:
         return {
@@ -93,3 +100,10 @@ class Kafka(Server):
             "transaction.state.log.replication.factor": "1",
             "transaction.state.log.min.isr": "1",
         }
+
+
+def new_id() -> str:
+    """An id as Kafka writes it, of a cluster or a directory."""
+    while (text := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
+        pass
+    return text

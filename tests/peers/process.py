@@ -79,8 +79,13 @@ class Server:
         return self
 
     def wait_until_ready(self) -> None:
+        """Wait until it knows itself as a broker."""
+        self.wait_for(self.port)
+
+    def wait_for(self, port: int) -> None:
+        """Wait until a broker answers on a port of it."""
         until = time.monotonic() + self.start_timeout_s
-        while not probe.is_ready(self.port):
+        while not probe.is_ready(port):
             if not self.running:
                 raise DidNotStart(f"{self.name} ended with {self.exit_code()}\n{self.printed()[-4000:]}")
             if time.monotonic() > until:

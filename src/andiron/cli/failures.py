@@ -31,6 +31,9 @@ _HINTS = {
     ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: "stop the members that are; `andiron group describe` shows them",
     ErrorCode.UNKNOWN_MEMBER_ID: "`andiron group describe` shows the members of a group",
     ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: "`andiron transaction list` shows what there is",
+    ErrorCode.NOT_CONTROLLER: "a majority of the voters must be alive; see `andiron cluster quorum`",
+    ErrorCode.BROKER_ID_NOT_REGISTERED: "`andiron cluster describe` shows the brokers",
+    ErrorCode.VOTER_NOT_FOUND: "`andiron cluster quorum` shows the voters",
     ErrorCode.INVALID_CONFIG: "`andiron config get` with --all lists the settings there are",
 }
 

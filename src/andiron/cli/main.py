@@ -23,6 +23,11 @@ PLACES = {
     "table": Place(
         "andiron.cli.table", "table", "Show tables that Spark has written, and prove that they are right."
     ),
+    "cluster": Place(
+        "andiron.cli.cluster.commands",
+        "cluster",
+        "Describe brokers and the quorum, move replicas, elect leaders.",
+    ),
     "config": Place("andiron.cli.config", "config", "Show and change settings of topics and brokers."),
     "pipeline": Place("andiron.cli.pipeline", "pipeline", "List, run, look at and stop pipelines on Spark."),
     "log": Place("andiron.cli.log", "log", "Look into the data files of a stopped node."),

@@ -2,7 +2,8 @@
 
     a node by itself, or --config FILE ──▶ --data, --fsync, --set ──▶ NodeSettings ──▶ edge.main.run
 
-What comes later in this line wins.
+What comes later in this line wins. With --brokers the settings are written into a file for each node, each
+node is a process of its own, and this one looks after them (local_cluster/).
 """
 
 from __future__ import annotations
@@ -10,22 +11,26 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
+from importlib import import_module
 
 import click
 
 from andiron import __version__
-from andiron.broker.listeners import EVERYWHERE, bracketed
+from andiron.broker.listeners import bracketed
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.properties import parse_properties
+from andiron.cli.failures import Failure
+from andiron.cli.hints import DEFAULT_HOST, DEFAULT_PORT, listening, say_how_to_talk
+from andiron.cli.local_cluster.layout import NODES_MAX, is_cluster
+from andiron.cli.local_cluster.lifeline import end_with
 from andiron.cli.options import as_pairs
 from andiron.edge.main import LOG_FORMAT, run
 
-DEFAULT_HOST, DEFAULT_PORT, DEFAULT_DATA = "localhost", 9092, "data"
-
-HOW_TO_TALK = """\
-  kcat       kcat -b {address} -L
-  Python     from confluent_kafka import Producer; p = Producer({{"bootstrap.servers": "{address}"}})
-  andiron    echo hello | andiron produce {option}greetings && andiron consume {option}greetings"""
+DEFAULT_DATA = "data"
+# Loaded when asked for: a node by itself needs no client.
+CLUSTER, IDENTITY = "andiron.cli.local_cluster.start", "andiron.cli.identity"
+FSYNC = "log.flush.interval.messages"
 
 
 @click.command()
@@ -50,9 +55,28 @@ HOW_TO_TALK = """\
     is_flag=True,
     help="Acknowledge records when they are on the disk (log.flush.interval.messages=1).",
 )
+@click.option(
+    "--brokers",
+    type=click.IntRange(1, NODES_MAX),
+    metavar="N",
+    help=f"A cluster of so many nodes on this machine, up to {NODES_MAX}, each a process of its own.",
+)
+@click.option(
+    "--cluster-id",
+    metavar="ID",
+    help="For a new node of a cluster: the id that all its nodes have, from `andiron cluster new-id`.",
+)
+@click.option("--restart", is_flag=True, help="With --brokers: start a node again that has ended.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")
+@click.option(
+    "--until-stdin-closes", is_flag=True, hidden=True, help="Stop in order when nobody holds stdin any more."
+)
 def up(
     *,
+    brokers: int | None,
+    cluster_id: str | None,
+    restart: bool,
+    until_stdin_closes: bool,
     data: str | None,
     port: int | None,
     host: str | None,
@@ -66,13 +90,41 @@ def up(
     It keeps its records in a folder, in Kafka's own format, and is ready in less than a second. Ctrl-C or
     SIGTERM stops it with everything flushed. The settings are Kafka's; docs/settings.md lists them.
 
+    With --brokers N it is a cluster: N such processes on the ports from --port on, their folders in --data, and
+    three replicas of everything where there are three nodes. Ctrl-C stops one after the other.
+
     \b
     Examples:
       andiron up
+      andiron up --brokers 3
       andiron up --data /var/lib/andiron --port 9092 --set log.retention.hours=24
       andiron up --config server.properties
     """
+    if fsync:
+        chosen = {FSYNC: "1", **chosen}
+    if brokers is not None:
+        if config is not None or cluster_id is not None:
+            raise click.UsageError("--brokers lays the nodes out itself; leave --config and --cluster-id out")
+        start = import_module(CLUSTER).start_cluster
+        code = start(
+            brokers,
+            data or DEFAULT_DATA,
+            host or DEFAULT_HOST,
+            DEFAULT_PORT if port is None else port,
+            chosen,
+            restart=restart,
+            quiet=quiet,
+        )
+        raise click.exceptions.Exit(code)
+    if restart:
+        raise click.UsageError("--restart goes with --brokers; for a node by itself see deploy/")
+    if until_stdin_closes:
+        end_with(sys.stdin.fileno())
     if config is None:
+        if is_cluster(data or DEFAULT_DATA):
+            raise Failure(
+                f"{data or DEFAULT_DATA} has a cluster in it; say --brokers, or choose another --data"
+            )
         given = node_by_itself(host or DEFAULT_HOST, DEFAULT_PORT if port is None else port)
         given["log.dirs"] = os.path.abspath(data or DEFAULT_DATA)
     elif port is not None or host is not None:
@@ -82,15 +134,16 @@ def up(
             given = parse_properties(file.read())
         if data is not None:
             given["log.dirs"] = os.path.abspath(data)
-    if fsync:
-        given["log.flush.interval.messages"] = "1"
     settings = NodeSettings.load({**given, **chosen}, socket.gethostname())
+    if cluster_id is not None:
+        claim = import_module(IDENTITY).claim
+        claim([*settings.log_dirs, settings.metadata_log_dir], cluster_id, settings.node_id)
     raise click.exceptions.Exit(_run(settings, quiet))
 
 
 def node_by_itself(host: str, port: int) -> dict[str, str]:
     """The settings of a node that is broker and controller, the latter one port above the former."""
-    at = "" if host in (*EVERYWHERE, "*") else bracketed(host)
+    at = listening(host)
     return {
         "node.id": "1",
         "process.roles": "broker,controller",
@@ -118,8 +171,6 @@ def _announce(settings: NodeSettings) -> None:
     """Where it listens, where the data is, and how to talk to it."""
     listener = settings.advertised[0]
     address = f"{bracketed(listener.host)}:{listener.port}"
-    option = "" if address == f"{DEFAULT_HOST}:{DEFAULT_PORT}" else f"-b {address} "
     click.echo(f"andiron {__version__}: node {settings.node_id} serves {address}")
     click.echo(f"records are kept in {', '.join(settings.log_dirs)}\n")
-    click.echo(HOW_TO_TALK.format(address=address, option=option))
-    click.echo("\nCtrl-C stops it.")
+    say_how_to_talk(address)

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from andiron.broker.node_settings import NodeSettings
 from andiron.cli import up as module
+from andiron.cli.local_cluster import start
 from andiron.cli.main import andiron
 
 
@@ -137,3 +138,51 @@ def test_the_exit_code_is_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "run", lambda settings, announce=None: 1)
 
     assert up().exit_code == 1
+
+
+def test_a_cluster_is_laid_out_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(start, "start_cluster", lambda *given, **options: asked.append((given, options)) or 7)
+
+    assert (
+        up("--brokers", "3", "--data", str(tmp_path), "--fsync", "--set", "a=b", "--restart").exit_code == 7
+    )
+    chosen = {"log.flush.interval.messages": "1", "a": "b"}
+    assert asked == [((3, str(tmp_path), "localhost", 9092, chosen), {"restart": True, "quiet": False})]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--brokers", "0"],
+        ["--brokers", "10"],
+        ["--brokers", "3", "--config", "f"],
+        ["--brokers", "3", "--cluster-id", "i"],
+        ["--restart"],
+    ],
+)
+def test_what_does_not_go_together_is_wrong_usage(started: list[NodeSettings], arguments: list[str]) -> None:
+    assert up(*arguments).exit_code == 2
+    assert not started
+
+
+def test_a_clusters_folder_is_not_a_nodes(started: list[NodeSettings], tmp_path: Path) -> None:
+    (tmp_path / "node-1").mkdir()
+    (tmp_path / "node-1/server.properties").write_text("")
+
+    result = up("--data", str(tmp_path))
+    assert result.exit_code == 1
+    assert "say --brokers" in result.stderr
+    assert not started
+
+
+def test_a_new_node_takes_the_id_that_it_is_given(started: list[NodeSettings], tmp_path: Path) -> None:
+    one, other = "wQAAm2XbQ3iY4kCQq1tM0Q", "xQAAm2XbQ3iY4kCQq1tM0Q"
+    data = ["--data", str(tmp_path / "d")]
+    assert up(*data, "--cluster-id", one).exit_code == 0
+    assert f"cluster.id={one}\n" in (tmp_path / "d/meta.properties").read_text()
+
+    assert up(*data, "--cluster-id", one).exit_code == 0
+    refused = up(*data, "--cluster-id", other)
+    assert (refused.exit_code, len(started)) == (1, 2)
+    assert f"belongs to cluster {one}" in refused.stderr

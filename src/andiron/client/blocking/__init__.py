@@ -9,6 +9,7 @@
     for rows in ColumnReader(client, TopicPartition("orders", 2), start=0, end=1):
         print(rows.to_pandas())
     print(GroupAdmin(client).groups(), TransactionAdmin(client).transactions())
+    print(ClusterAdmin(client).describe_quorum())
 
 One thread to a client. The names are imported when first asked for, so that whoever only reads does not
 load what writers need, and that who has no use for columns needs no pyarrow.
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from andiron.client.blocking.admin import Admin
     from andiron.client.blocking.client import Client
+    from andiron.client.blocking.cluster_admin import ClusterAdmin
     from andiron.client.blocking.column_producer import ColumnProducer
     from andiron.client.blocking.column_reader import ColumnReader
     from andiron.client.blocking.group_admin import GroupAdmin
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Admin",
     "Client",
+    "ClusterAdmin",
     "ColumnProducer",
     "ColumnReader",
     "GroupAdmin",
@@ -47,6 +50,7 @@ __all__ = [
 _MODULES = {
     "Admin": "admin",
     "Client": "client",
+    "ClusterAdmin": "cluster_admin",
     "ColumnProducer": "column_producer",
     "ColumnReader": "column_reader",
     "GroupAdmin": "group_admin",

@@ -1,0 +1,10 @@
+"""`andiron cluster`: what an operator does to the brokers themselves.
+
+commands.py       the group of commands, with describe, elect and unregister
+report.py         a cluster's brokers, and the partitions that are not well
+quorum.py         the metadata quorum, shown and changed      quorum_report.py
+reassign.py       move replicas: by topics and brokers, or by a plan in a file
+drain.py          take everything off one broker
+moving.py         what the last two share: begin, follow, throttle      options.py
+under_way.py      moves that are under way, shown and called off
+"""

@@ -1,0 +1,151 @@
+"""`andiron cluster drain`: take everything off one broker, or only what it leads.
+
+    replicas        each goes to the broker that has the least and fits, by rack too; followed to the end
+    --leaders-only  the order of replicas is changed so that another is preferred, and that one is elected:
+                    nothing is copied, and clients turn to the new leaders within moments
+
+The first is for a broker that goes for good, also one that is dead already. The second is for one that is to be
+restarted or looked after: it stays in sync, and can lead again as soon as it is asked to.
+"""
+
+from __future__ import annotations
+
+import click
+
+from andiron.cli.cluster.moving import Moving, check_refusals, replicas_of, summary, table
+from andiron.cli.cluster.options import throttle_option
+from andiron.cli.failures import Failure
+from andiron.cli.options import bootstrap_option
+from andiron.cli.output import plural, remark
+from andiron.cli.selections import show_partitions
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.cluster_admin import ClusterAdmin, Election
+from andiron.client.core.cluster_descriptions import ClusterState
+from andiron.client.core.metadata import Topic
+from andiron.client.core.reassignment_plan import leaders_away, without
+from andiron.client.core.reassignments import changes
+from andiron.model.ids import TopicPartition
+
+
+@click.command()
+@click.argument("broker", type=click.IntRange(0))
+@click.option("--leaders-only", is_flag=True, help="Let others lead; its replicas stay where they are.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
+@click.option("--no-wait", is_flag=True, help="Return when the moves have begun.")
+@throttle_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@bootstrap_option
+def drain(
+    *,
+    broker: int,
+    leaders_only: bool,
+    dry_run: bool,
+    no_wait: bool,
+    throttle: int | None,
+    yes: bool,
+    bootstrap: str,
+) -> None:
+    """Take all replicas off a broker, so that it can be switched off for good.
+
+    They go to brokers that have the fewest, in racks that their partitions lack; nothing else is moved. It
+    returns when all is copied. What cannot be is told first: a topic with as many replicas as there are
+    brokers has nowhere to go.
+
+    \b
+    Examples:
+      andiron cluster drain 3 --dry-run
+      andiron cluster drain 3 --throttle 50MB
+      andiron cluster drain 3 --leaders-only --yes
+    """
+    if leaders_only and (throttle is not None or no_wait):
+        raise click.UsageError("--leaders-only copies nothing: leave --throttle and --no-wait out")
+    with Client(bootstrap) as client:
+        admin = ClusterAdmin(client)
+        cluster, topics = admin.describe_cluster(), admin.topics()
+        _check_broker(cluster, broker, topics)
+        if leaders_only:
+            _drain_leaders(client, broker, topics, dry_run=dry_run, yes=yes)
+        else:
+            _drain_replicas(
+                client, broker, cluster, topics, dry_run=dry_run, yes=yes, wait=not no_wait, throttle=throttle
+            )
+
+
+def _check_broker(cluster: ClusterState, broker: int, topics: list[Topic]) -> None:
+    """A broker may be gone from the cluster and still be named by partitions."""
+    named = any(broker in each for each in replicas_of(topics).values())
+    if broker not in [each.id for each in cluster.brokers] and not named:
+        ids = ", ".join(str(each.id) for each in cluster.brokers)
+        raise Failure(f"there is no broker {broker}; there are {ids}")
+
+
+def _drain_replicas(
+    client: Client,
+    broker: int,
+    cluster: ClusterState,
+    topics: list[Topic],
+    *,
+    dry_run: bool,
+    yes: bool,
+    wait: bool,
+    throttle: int | None,
+) -> None:
+    fenced = {each.id: each.rack for each in cluster.brokers if each.fenced}
+    moves = changes(*without(broker, replicas_of(topics), cluster.racks(), fenced))
+    if not moves:
+        click.echo(f"broker {broker} has no replicas")
+        return
+    click.echo(table(moves))
+    if dry_run:
+        remark(f"{summary(moves)}; nothing is moved yet")
+        return
+    if not yes:
+        click.confirm(f"Take {plural(len(moves), 'replica')} off broker {broker}?", abort=True, err=True)
+    moving = Moving(client)
+    moving.begin(moves, throttle)
+    if not wait:
+        click.echo(f"begun: {summary(moves)}")
+        remark(
+            "`andiron cluster reassign --status` shows how far it is, --verify takes a throttle away at the end"
+        )
+        return
+    moving.follow([each.partition for each in moves])
+    if throttle is not None:
+        moving.unthrottle({each.partition.topic: None for each in moves})
+    click.echo(f"broker {broker} has no replicas any more")
+
+
+def _drain_leaders(client: Client, broker: int, topics: list[Topic], *, dry_run: bool, yes: bool) -> None:
+    found = {TopicPartition(topic.name, each.number): each for topic in topics for each in topic.partitions}
+    led = [name for name, each in found.items() if each.leader == broker]
+    in_sync = {name: each.isr for name, each in found.items()}
+    reorder = leaders_away(broker, replicas_of(topics), in_sync)
+    stuck = [name for name in led if not set(in_sync[name]) - {broker}]
+    movable = [name for name in led if name not in stuck]
+    if not movable and not reorder:
+        _tell_stuck(broker, stuck)
+        click.echo(f"broker {broker} leads nothing")
+        return
+    if dry_run:
+        remark(f"broker {broker} leads {show_partitions(led) or 'nothing'}; nothing is changed yet")
+        return
+    if not yes:
+        click.confirm(f"Have others lead {plural(len(movable), 'partition')}?", abort=True, err=True)
+    admin, moving = ClusterAdmin(client), Moving(client)
+    if reorder:
+        check_refusals(admin.reassign(dict(reorder)), len(reorder), "given another order")
+        moving.follow(reorder)
+    if movable:
+        _, refused = admin.elect_leaders(Election.PREFERRED, movable)
+        check_refusals(refused, len(movable), "given another leader")
+    _tell_stuck(broker, stuck)
+    click.echo(f"others lead {plural(len(movable), 'partition')}")
+    remark("`andiron cluster reassign --topic …` spreads leadership again when it is back")
+
+
+def _tell_stuck(broker: int, stuck: list[TopicPartition]) -> None:
+    if stuck:
+        raise Failure(
+            f"nobody but broker {broker} is in sync for {show_partitions(stuck)}; "
+            "give them more replicas with `andiron cluster reassign --replication-factor`, or wait for the others"
+        )

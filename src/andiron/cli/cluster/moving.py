@@ -1,0 +1,179 @@
+"""Replicas on the move: begun, followed, throttled and called off. What `reassign` and `drain` share.
+
+    plan ──▶ throttle, if asked ──▶ begin ──▶ follow: what is left, and how much of it is copied ──▶ throttle off
+
+How much is copied is told by the brokers' log directories: the bytes that a new replica has, of those that its
+leader has. A broker that does not answer counts for nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from andiron.cli.failures import Failure
+from andiron.cli.output import columns, human_bytes, plural, remark
+from andiron.cli.screen import Screen
+from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.cluster_admin import ClusterAdmin, Refusals
+from andiron.client.core.descriptions import Resource, ResourceType
+from andiron.client.core.metadata import Topic
+from andiron.client.core.reassignments import Change, Reassignment
+from andiron.client.core.throttles import RATES, REPLICAS, rates, throttled_brokers, throttled_replicas
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import TopicPartition
+
+LOOK_S = 0.5
+REFUSALS_SHOWN = 10
+CHANGES = ("TOPIC", "PARTITION", "NOW", "AFTER", "COPIED TO")
+
+
+class Progress(NamedTuple):
+    """How far a partition's move is, in bytes; what there is to copy is what its leader has."""
+
+    copied: int
+    total: int
+
+    @property
+    def percent(self) -> int:
+        return 100 if self.copied >= self.total else 100 * self.copied // self.total
+
+
+class Moving:
+    """The moves of one cluster."""
+
+    def __init__(self, client: Client, screen: Screen | None = None) -> None:
+        self._client = client
+        self._cluster, self._admin = ClusterAdmin(client), Admin(client)
+        self._screen = screen or Screen()
+
+    def begin(self, moves: Sequence[Change], throttle: int | None) -> None:
+        """Start all of them, after their throttle is in place; nothing is undone where some are refused."""
+        if throttle is not None:
+            self.throttle(moves, throttle)
+        refused = self._cluster.reassign({each.partition: each.after for each in moves})
+        check_refusals(refused, len(moves), "moved")
+
+    def follow(self, partitions: Iterable[TopicPartition]) -> None:
+        """Wait until none of these is under way any more, and say how far they are."""
+        wanted = list(partitions)
+        try:
+            while left := self._cluster.reassignments(wanted):
+                self._screen.status(self._describe(len(wanted), left))
+                time.sleep(LOOK_S)
+        except KeyboardInterrupt:
+            self._screen.clear()
+            remark("the moves go on: `andiron cluster reassign --status` shows them, --cancel calls them off")
+            raise
+        self._screen.clear()
+
+    def progress(self, moves: Mapping[TopicPartition, Reassignment]) -> dict[TopicPartition, Progress]:
+        """How much of each is copied, as far as brokers tell."""
+        topics = {name: self._client.topic(name) for name in {each.topic for each in moves}}
+        leaders = {each: topics[each.topic].partitions[each.partition].leader for each in moves}
+        sizes = self._sizes(moves, leaders)
+        found: dict[TopicPartition, Progress] = {}
+        for partition, move in moves.items():
+            total = sizes.get((leaders[partition], partition), 0)
+            copied = [min(total, sizes.get((each, partition), 0)) for each in move.adding]
+            found[partition] = Progress(sum(copied), total * len(copied))
+        return found
+
+    # ── throttles ────────────────────────────────────────────────────────────────────
+
+    def throttle(self, moves: Sequence[Change], bytes_per_second: int) -> None:
+        """Bound what these moves may copy in a second, on every broker that takes part."""
+        for topic, configs in throttled_replicas(moves).items():
+            self._admin.alter_configs(Resource(ResourceType.TOPIC, topic), configs)
+        for broker in throttled_brokers(moves):
+            self._admin.alter_configs(Resource(ResourceType.BROKER, str(broker)), rates(bytes_per_second))
+
+    def unthrottle(self, topics: Iterable[str]) -> None:
+        """Take the throttles away: of these topics, and of every broker."""
+        for topic in topics:
+            self._drop(Resource(ResourceType.TOPIC, topic), REPLICAS)
+        for broker in self._cluster.describe_cluster().racks():
+            self._drop(Resource(ResourceType.BROKER, str(broker)), RATES)
+
+    def _drop(self, resource: Resource, names: Sequence[str]) -> None:
+        """Only what is set: most of the time that is nothing."""
+        there = [
+            each.name for each in self._admin.configs(resource) if each.name in names and not each.is_default
+        ]
+        if there:
+            self._admin.alter_configs(resource, {}, there)
+
+    # ── how far ──────────────────────────────────────────────────────────────────────
+
+    def _describe(self, count: int, left: Mapping[TopicPartition, Reassignment]) -> str:
+        told = self.progress(left).values()
+        copied, total = sum(each.copied for each in told), sum(each.total for each in told)
+        text = f"{count - len(left)} of {plural(count, 'partition')} done"
+        return f"{text}, {human_bytes(copied)} of {human_bytes(total)} copied" if total else text
+
+    def _sizes(
+        self, moves: Mapping[TopicPartition, Reassignment], leaders: Mapping[TopicPartition, int]
+    ) -> dict[tuple[int, TopicPartition], int]:
+        asked: dict[int, list[TopicPartition]] = {}
+        for partition, move in moves.items():
+            for broker in {*move.adding, leaders[partition]}:
+                asked.setdefault(broker, []).append(partition)
+        sizes: dict[tuple[int, TopicPartition], int] = {}
+        for broker, partitions in asked.items():
+            try:
+                for log_dir in self._admin.log_dirs(broker, partitions):
+                    sizes.update(((broker, each), size) for each, size in log_dir.sizes.items())
+            except ProtocolError:
+                continue
+        return sizes
+
+
+def replicas_of(topics: Iterable[Topic]) -> dict[TopicPartition, list[int]]:
+    """The replicas of every partition, as the cluster has them."""
+    return {
+        TopicPartition(topic.name, each.number): each.replicas
+        for topic in topics
+        for each in topic.partitions
+    }
+
+
+def check_refusals(refused: Refusals, count: int, done: str) -> None:
+    """One line that says how many were refused and why, after the first few of them."""
+    if not refused:
+        return
+    for error in list(refused.values())[:REFUSALS_SHOWN]:
+        remark(f"  {error.detail}")
+    first = next(iter(refused.values()))
+    hint = (
+        "; wait for it (`andiron cluster reassign --status`) or call it off (--cancel)"
+        if first.code is ErrorCode.REASSIGNMENT_IN_PROGRESS
+        else ""
+    )
+    raise Failure(f"{len(refused)} of {plural(count, 'partition')} could not be {done}{hint}")
+
+
+def table(moves: Iterable[Change]) -> str:
+    """What will be, beside what is."""
+    rows = [
+        (
+            each.partition.topic,
+            each.partition.partition,
+            _numbers(each.before),
+            _numbers(each.after),
+            _numbers(each.added) if each.added else "none: another order",
+        )
+        for each in moves
+    ]
+    return columns(CHANGES, rows)
+
+
+def summary(moves: Sequence[Change]) -> str:
+    """How much that is."""
+    copies = sum(len(each.added) for each in moves)
+    return f"{plural(len(moves), 'partition')} to change, {plural(copies, 'replica')} to copy"
+
+
+def _numbers(brokers: Iterable[int]) -> str:
+    return ",".join(map(str, brokers))

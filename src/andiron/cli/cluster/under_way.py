@@ -1,0 +1,104 @@
+"""Moves that are under way: shown with how much of them is copied, and called off.
+
+    done         its replicas are what the plan says
+    under way    the new ones are being copied
+    not begun    neither: it was called off, or never asked for; told only beside a plan
+
+Whoever asks to be sure (--verify) has throttles taken away with that, once nothing is under way any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+from andiron.cli.cluster.moving import Moving, Progress, check_refusals, replicas_of
+from andiron.cli.output import columns, plural, print_json, remark
+from andiron.cli.selections import show_partitions
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.cluster_admin import ClusterAdmin
+from andiron.client.core.reassignments import Assignment, Reassignment
+from andiron.model.ids import TopicPartition
+
+HEAD = ("TOPIC", "PARTITION", "STATE", "REPLICAS", "ADDING", "REMOVING", "COPIED")
+
+
+def show_status(
+    client: Client, wanted: Sequence[TopicPartition] | None, plan: Assignment, *, clear: bool, as_json: bool
+) -> None:
+    """What is under way, of these partitions or of all; with `clear`, the end of throttles if nothing is."""
+    admin, moving = ClusterAdmin(client), Moving(client)
+    moves = admin.reassignments(wanted)
+    rows = _rows(moves, moving.progress(moves), plan, replicas_of(admin.topics()) if plan else {})
+    if as_json:
+        print_json(rows)
+    elif rows:
+        click.echo(columns(HEAD, [_cells(row) for row in rows]))
+    if moves:
+        remark(f"{plural(len(moves), 'partition')} under way")
+        return
+    remark("nothing is under way")
+    if clear:
+        topics = (
+            {each.topic for each in wanted} if wanted is not None else {each.name for each in admin.topics()}
+        )
+        moving.unthrottle(sorted(topics))
+
+
+def call_off(client: Client, wanted: Sequence[TopicPartition] | None, *, yes: bool) -> None:
+    """Stop what is under way: copies that are not complete are dropped, and the old replicas stay."""
+    admin = ClusterAdmin(client)
+    moves = admin.reassignments(wanted)
+    if not moves:
+        remark("nothing is under way; there is nothing to call off")
+        return
+    if not yes:
+        click.confirm(f"Call off the moves of {show_partitions(moves)}?", abort=True, err=True)
+    check_refusals(admin.cancel_reassignments(moves), len(moves), "called off")
+    click.echo(f"called off: {plural(len(moves), 'partition')} as before")
+
+
+def _rows(
+    moves: dict[TopicPartition, Reassignment],
+    progress: dict[TopicPartition, Progress],
+    plan: Assignment,
+    now: Assignment,
+) -> list[dict[str, Any]]:
+    found = [_row(each, "under way", move, progress[each]) for each, move in sorted(moves.items())]
+    for each in sorted(plan):
+        if each not in moves:
+            replicas = list(now.get(each, ()))
+            state = "done" if replicas == list(plan[each]) else "not begun"
+            found.append(_row(each, state, Reassignment(replicas, [], []), None))
+    return found
+
+
+def _row(
+    partition: TopicPartition, state: str, move: Reassignment, progress: Progress | None
+) -> dict[str, Any]:
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "state": state,
+        "replicas": move.replicas,
+        "adding": move.adding,
+        "removing": move.removing,
+        "copied_bytes": None if progress is None else progress.copied,
+        "total_bytes": None if progress is None else progress.total,
+    }
+
+
+def _cells(row: dict[str, Any]) -> tuple[Any, ...]:
+    copied = (
+        None
+        if row["total_bytes"] is None
+        else f"{Progress(row['copied_bytes'], row['total_bytes']).percent}%"
+    )
+    lists = [_numbers(row[name]) for name in ("replicas", "adding", "removing")]
+    return (row["topic"], row["partition"], row["state"], *lists, copied)
+
+
+def _numbers(brokers: Iterable[int]) -> str | None:
+    return ",".join(map(str, brokers)) or None

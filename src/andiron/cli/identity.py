@@ -1,0 +1,59 @@
+"""To which cluster a log directory belongs, written before its node has seen it.
+
+    cluster.id     the same on every node: nodes of different clusters do not speak to each other
+    node.id        as its settings have it
+    directory.id   its own, so that a disk which was exchanged is noticed
+
+A node by itself makes up an id when it first starts. Several nodes cannot each make up one, so they are given
+the same: by `andiron up --cluster-id`, or by the parent of a local cluster.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable
+
+from andiron.cli.failures import Failure
+from andiron.client.core.cluster_descriptions import parse_uuid, uuid_text
+from andiron.log.directory import META, Identity
+
+
+def new_id() -> str:
+    """An id of a cluster or a directory; a leading dash would be taken for an option when it is typed."""
+    while (text := uuid_text(secrets.token_bytes(16))).startswith("-"):
+        pass
+    return text
+
+
+def identity_at(directory: str) -> Identity | None:
+    """Whose a directory is; None if it is nobody's yet."""
+    path = os.path.join(directory, META)
+    try:
+        with open(path, "rb") as file:
+            return Identity.decode(file.read(), path)
+    except FileNotFoundError:
+        return None
+
+
+def claim(directories: Iterable[str], cluster_id: str, node_id: int) -> None:
+    """Make directories a cluster's that are nobody's; refuse those of another, before anything is written."""
+    parse_uuid(cluster_id)
+    wanted = list(dict.fromkeys(directories))
+    owners = {each: identity_at(each) for each in wanted}
+    for directory, owner in owners.items():
+        if owner is not None and owner.cluster_id != cluster_id:
+            raise Failure(f"{directory} belongs to cluster {owner.cluster_id}, not to {cluster_id}")
+    for directory in wanted:
+        if owners[directory] is None:
+            os.makedirs(directory, exist_ok=True)
+            write_whole(os.path.join(directory, META), Identity(cluster_id, node_id, new_id()).encode())
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """As a whole or not at all: a crash must not leave a node half an identity."""
+    with open(f"{path}.tmp", "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{path}.tmp", path)

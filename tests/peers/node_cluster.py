@@ -1,0 +1,81 @@
+"""Andiron as a cluster, started as a user starts it: `andiron up --brokers N` in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from andiron.broker.node_settings import NodeSettings
+from andiron.cli.local_cluster.layout import lay_out
+from andiron.model.settings import SettingError
+from peers.node import Node
+from peers.process import free_port
+
+
+class NodeCluster(Node):
+    """Several nodes behind one parent; `settings` become `--set name=value` for all of them."""
+
+    name = "andiron"
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        count: int = 3,
+        settings: dict[str, str] | None = None,
+        options: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(folder, free_ports(count), settings)
+        self.count = count
+        self.options = options
+
+    def command(self) -> list[str]:
+        chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
+        up = [sys.executable, "-m", "andiron", "up", "--brokers", str(self.count)]
+        return [*up, "--data", str(self.data), "--port", str(self.port), *chosen, *self.options]
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(f"localhost:{self.port + at}" for at in range(self.count))
+
+    def wait_until_ready(self) -> None:
+        """Until each of them knows itself as a broker."""
+        for at in range(self.count):
+            self.wait_for(self.port + at)
+
+    def node_pids(self) -> dict[int, int]:
+        """The processes of the nodes that are alive, by id."""
+        found: dict[int, int] = {}
+        for each in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
+            with contextlib.suppress(OSError):
+                words = Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
+                config = words[words.index(b"--config") + 1].decode()
+                found[int(Path(config).parent.name.removeprefix("node-"))] = int(each)
+        return dict(sorted(found.items()))
+
+    def kill_node(self, node_id: int) -> None:
+        """As a crash of one of them would."""
+        os.kill(self.node_pids()[node_id], signal.SIGKILL)
+
+
+def serves_several() -> bool:
+    """Whether a node takes more than one voter."""
+    layout = lay_out(3, 9092, {}, lambda port: True)
+    try:
+        NodeSettings.load(layout.properties(layout.nodes[0], "/tmp", {}))
+    except SettingError:
+        return False
+    return True
+
+
+def free_ports(count: int) -> int:
+    """The first of some ports in a row that nobody has."""
+    while True:
+        first = free_port()
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+            for port in range(first, first + count):
+                held.enter_context(socket.socket()).bind(("localhost", port))
+            return first

@@ -1,0 +1,131 @@
+"""Moves begun, followed and throttled."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from andiron.cli.cluster.moving import Moving, Progress, check_refusals, replicas_of, summary, table
+from andiron.cli.failures import Failure
+from andiron.cli.screen import Screen
+from andiron.client.blocking.client import Client
+from andiron.client.core.reassignments import Change, Reassignment
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import TopicPartition
+from andiron.wire.apis import ApiKey
+from unit.cli.cluster.scripted_cluster import ScriptedCluster
+
+P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
+MOVES = [Change(P0, [1, 2], [2, 3]), Change(P1, [2, 1], [1, 2])]
+TOPIC, BROKER = 2, 4
+
+
+@pytest.fixture
+def said() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def moving(scripted: ScriptedCluster, said: io.StringIO) -> Iterator[Moving]:
+    scripted.place("t", [1, 2], [2, 1])
+    with Client(scripted.bootstrap) as client:
+        yield Moving(client, Screen(said))
+
+
+def test_moves_are_followed_to_their_end(
+    scripted: ScriptedCluster, moving: Moving, said: io.StringIO
+) -> None:
+    moving.begin(MOVES, throttle=None)
+    assert len(scripted.under_way) == 2
+    moving.follow([P0, P1])
+
+    assert scripted.replicas("t") == [[2, 3], [1, 2]]
+    assert said.getvalue() == "andiron: 0 of 2 partitions done, 500 B of 1000 B copied\n"
+
+
+def test_a_throttle_is_in_place_before_the_first_byte(scripted: ScriptedCluster, moving: Moving) -> None:
+    moving.begin(MOVES, throttle=1000)
+
+    kinds = [
+        name
+        for name, _, _ in scripted.asked
+        if name in ("IncrementalAlterConfigs", "AlterPartitionReassignments")
+    ]
+    assert kinds[-1] == "AlterPartitionReassignments"
+    assert scripted.configs[TOPIC, "t"] == {
+        "leader.replication.throttled.replicas": "0:1,0:2",
+        "follower.replication.throttled.replicas": "0:3",
+    }
+    assert {broker for kind, broker in scripted.configs if kind == BROKER} == {"1", "2", "3"}
+
+    moving.unthrottle(["t"])
+    assert not any(scripted.configs.values())
+
+
+def test_where_nothing_is_throttled_nothing_is_changed(scripted: ScriptedCluster, moving: Moving) -> None:
+    moving.unthrottle(["t"])
+
+    assert not scripted.requests("IncrementalAlterConfigs")
+
+
+def test_progress_is_what_a_new_replica_has_of_what_its_leader_has(moving: Moving) -> None:
+    told = moving.progress({P0: Reassignment([2, 3, 1], [3], [1]), P1: Reassignment([1, 2], [], [])})
+
+    assert told[P0].total == 1000
+    assert told[P1] == Progress(0, 0)
+
+
+def test_brokers_that_do_not_answer_count_for_nothing(scripted: ScriptedCluster, moving: Moving) -> None:
+    del scripted.versions[ApiKey.DESCRIBE_LOG_DIRS]
+
+    assert moving.progress({P0: Reassignment([2, 3, 1], [3], [1])}) == {P0: Progress(0, 0)}
+
+
+def test_a_refusal_is_told_with_what_to_do(scripted: ScriptedCluster, moving: Moving) -> None:
+    scripted.refusal = ErrorCode.REASSIGNMENT_IN_PROGRESS
+
+    with pytest.raises(Failure, match="2 of 2 partitions could not be moved; wait for it"):
+        moving.begin(MOVES, None)
+
+
+def test_no_refusal_is_no_failure() -> None:
+    check_refusals({}, 5, "moved")
+
+
+@pytest.mark.parametrize(
+    ("progress", "percent"), [((0, 10), 0), ((5, 10), 50), ((0, 0), 100), ((11, 10), 100)]
+)
+def test_percents(progress: tuple[int, int], percent: int) -> None:
+    assert Progress(*progress).percent == percent
+
+
+def test_a_change_of_order_copies_nothing() -> None:
+    assert table(MOVES).splitlines()[1:] == [
+        "t              0  1,2  2,3    3",
+        "t              1  2,1  1,2    none: another order",
+    ]
+    assert summary(MOVES) == "2 partitions to change, 1 replica to copy"
+
+
+def test_whoever_is_tired_of_waiting_is_told_that_it_goes_on(
+    scripted: ScriptedCluster,
+    moving: Moving,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    scripted.slow = True
+    moving.begin(MOVES, None)
+    monkeypatch.setattr("andiron.cli.cluster.moving.time.sleep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        moving.follow([P0])
+    assert "the moves go on" in capsys.readouterr().err
+
+
+def test_replicas_are_listed_by_partition(scripted: ScriptedCluster, moving: Moving) -> None:
+    with Client(scripted.bootstrap) as client:
+        assert replicas_of(client.topics()) == {P0: [1, 2], P1: [2, 1]}

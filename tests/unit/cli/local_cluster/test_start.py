@@ -1,0 +1,59 @@
+"""What is done between the command line and the nodes. That they run: tests/cli/test_up_cluster.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from andiron.cli.failures import Failure
+from andiron.cli.local_cluster import start as module
+from andiron.cli.local_cluster.start import start_cluster
+from andiron.model.settings import SettingError
+
+
+class Seen:
+    """Stands for the supervisor: starts nothing."""
+
+    made: dict[str, Any]
+
+    def __init__(self, children: list[Any], watcher: Any, screen: Any, **options: Any) -> None:
+        type(self).made = {"children": children, **options}
+
+    def run(self) -> int:
+        type(self).made["announce"]()
+        return 0
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> type[Seen]:
+    monkeypatch.setattr(module, "Supervisor", Seen)
+    return Seen
+
+
+def test_each_node_is_started_from_its_file(seen: type[Seen], tmp_path: Path, capsys: Any) -> None:
+    assert start_cluster(1, str(tmp_path), "localhost", 9092, {}, restart=True, quiet=False) == 0
+
+    (child,) = seen.made["children"]
+    assert (child.id, child.log) == (1, f"{tmp_path}/node-1/andiron.log")
+    assert "node.id=1\n" in (tmp_path / "node-1/server.properties").read_text()
+    assert seen.made["restart"] and seen.made["voters"] == [1]
+    said = capsys.readouterr()
+    assert "1 node serves localhost:9092\n" in said.out
+    assert said.err == "andiron: stopped; everything is on the disk\n"
+
+
+def test_quiet_announces_nothing(seen: type[Seen], tmp_path: Path, capsys: Any) -> None:
+    start_cluster(1, str(tmp_path), "0.0.0.0", 9092, {}, restart=False, quiet=True)
+
+    assert capsys.readouterr() == ("", "")
+    assert "listeners=PLAINTEXT://:9092" in (tmp_path / "node-1/server.properties").read_text()
+
+
+def test_what_is_wrong_is_told_before_anything_is_written(seen: type[Seen], tmp_path: Path) -> None:
+    with pytest.raises(SettingError):
+        start_cluster(1, str(tmp_path), "localhost", 9092, {"no.such": "1"}, restart=False, quiet=False)
+    with pytest.raises(Failure):
+        start_cluster(1, str(tmp_path), "localhost", 0, {}, restart=False, quiet=False)
+    assert not list(tmp_path.iterdir())
