@@ -81,7 +81,7 @@ class Heartbeats:
         """The broker as it should be, and whether it may shut down now."""
         wants_out = request.want_shut_down
         if broker.fenced:
-            back = caught_up and not request.want_fence and not wants_out
+            back = caught_up and not (request.want_fence or wants_out or broker.stopping)
             return broker._replace(fenced=not back), wants_out
         if broker.stopping:
             done = self._sessions.all_know_that_it_leads_nothing(broker.id, self._image)

@@ -155,6 +155,17 @@ def test_a_fenced_broker_may_shut_down_at_once():
     assert cluster.beat(1, want_shut_down=True).should_shut_down
 
 
+def test_a_broker_that_was_stopping_is_let_in_again_only_in_another_life():
+    cluster = joined(2)
+    cluster.place("t", [1, 2])
+    cluster.beat(1, want_shut_down=True)
+    cluster.crash(1)
+
+    assert cluster.beat(1).is_fenced
+    cluster.join(1, run=2)
+    assert cluster.image.is_live(1)
+
+
 def test_the_only_broker_may_shut_down_and_leads_again_after_a_clean_stop():
     cluster = joined(1)
     cluster.create("t")
