@@ -44,6 +44,8 @@ from andiron.broker.node_settings import NodeSettings, broker_settings
 from andiron.broker.partition import Partition, Written
 from andiron.broker.partitions import Partitions
 from andiron.broker.producer_ids import ProducerIds
+from andiron.broker.replica_places import ReplicaPlaces
+from andiron.broker.request import Request
 from andiron.broker.settings import BrokerSettings
 from andiron.broker.transaction_coordinator import TransactionCoordinator
 from andiron.broker.waiting import NOBODY, Wait, WaitingRoom
@@ -100,7 +102,10 @@ class Broker:
             me, lambda: self.lifecycle.epoch, self._is_live, self.channel.decide, self.later,
             self.touch, self._clock,
         )  # fmt: skip
-        self.partitions = Partitions(settings, self.directories, self.fetchers)
+        self.places = ReplicaPlaces(
+            me, lambda: self.lifecycle.epoch, self.channel.decide, self.later, self._clock
+        )
+        self.partitions = Partitions(settings, self.directories, self.fetchers, self.places)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.flushing = Flushing()
         self.housekeeping = Housekeeping(
@@ -231,6 +236,10 @@ class Broker:
         What keeps it from being so is raised when the response is asked for: see Wait.or_else."""
         return self.channel.decide(request, now, timeout_ms)
 
+    def pass_on(self, request: Request[Any], timeout_ms: int = DECISION_MS) -> Wait:
+        """Let the controller decide what a client has asked, as `decide` does."""
+        return self.channel.decide(request.body, request.now, timeout_ms, request.version)
+
     def decide_here(self, request: object, now: Millis) -> Wait:
         """Let the controller decide if it is here, and nowhere else."""
         try:
@@ -321,6 +330,9 @@ class Broker:
 
     def flushed(self, event: Flushed, now: Millis) -> None:
         partition = self.flushing.done(event)
+        if partition.failure is not None:
+            self.places.lost(partition.topic_id, partition.name.partition)
+            self.places.send(now)
         self.touch(partition)
         self.changed = True
         if partition is self.metadata.partition:
@@ -409,6 +421,8 @@ class Broker:
             self.groups.topics_changed([topic.name for topic in delta.removed_topics], now)
         if delta.brokers:
             self.lifecycle.metadata_moved(now)
+        if self.ready:
+            self.places.send(now)
         if self.ready and not self._settled:
             self._settled = True
             self.partitions.set_aside_strays()

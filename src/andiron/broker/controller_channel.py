@@ -48,12 +48,13 @@ class ControllerChannel:
     def __init__(self, metadata: Metadata, calls: Calls, client_id: str, clock: Callable[[], Millis]) -> None:
         self._metadata, self._calls, self._client_id, self._clock = metadata, calls, client_id, clock
 
-    def decide(self, request: Any, now: Millis, timeout_ms: int) -> Wait:
+    def decide(self, request: Any, now: Millis, timeout_ms: int, version: int | None = None) -> Wait:
         """Let the controller decide; the Wait gives its response once that is committed.
-        What keeps it from being so is raised when the response is asked for: see Wait.or_else."""
-        return self._attempt(request, Millis(now + max(0, timeout_ms)), now)
+        What keeps it from being so is raised when the response is asked for: see Wait.or_else.
+        A client's request goes on in the version that it came in, since others have not all of its fields."""
+        return self._attempt(request, version, Millis(now + max(0, timeout_ms)), now)
 
-    def _attempt(self, request: Any, deadline: Millis, now: Millis) -> Wait:
+    def _attempt(self, request: Any, version: int | None, deadline: Millis, now: Millis) -> Wait:
         metadata = self._metadata
         if metadata.leads:
             try:
@@ -61,12 +62,12 @@ class ControllerChannel:
             except ProtocolError as error:
                 asked = Wait.failed(error)
         elif (address := metadata.controller_address) is not None:
-            asked = self._ask(address, request, deadline, now)
+            asked = self._ask(address, request, version, deadline, now)
         else:
             asked = Wait.failed(ErrorCode.NOT_CONTROLLER.error("no controller is known"))
-        return asked.or_else(lambda error: self._again(request, deadline, error))
+        return asked.or_else(lambda error: self._again(request, version, deadline, error))
 
-    def _again(self, request: Any, deadline: Millis, error: ProtocolError) -> Wait:
+    def _again(self, request: Any, version: int | None, deadline: Millis, error: ProtocolError) -> Wait:
         now = self._clock()
         if error.code not in ELSEWHERE:
             raise error
@@ -74,21 +75,23 @@ class ControllerChannel:
             raise ErrorCode.REQUEST_TIMED_OUT.error(f"the controller could not be asked: {error.detail}")
 
         def attempt() -> Wait:
-            return self._attempt(request, deadline, self._clock())
+            return self._attempt(request, version, deadline, self._clock())
 
         return Wait((), lambda: False, Millis(min(deadline, now + RETRY_MS)), attempt, attempt)
 
-    def _ask(self, address: Address, request: Any, deadline: Millis, now: Millis) -> Wait:
+    def _ask(
+        self, address: Address, request: Any, version: int | None, deadline: Millis, now: Millis
+    ) -> Wait:
         timeout_ms = max(1, min(CALL_MS, deadline - now))
         if type(request).__api_key__ in OWN:
             return self._calls.ask(address, LANE, request, timeout_ms).and_then(_checked)
-        enclosed, key, version = self._enclosed(request)
+        enclosed, key, spoken = self._enclosed(request, version)
         asked = self._calls.ask(address, LANE, EnvelopeRequest(enclosed), timeout_ms)
-        return asked.and_then(lambda response: _opened(response, key, version))
+        return asked.and_then(lambda response: _opened(response, key, spoken))
 
-    def _enclosed(self, request: Any) -> tuple[bytes, int, int]:
+    def _enclosed(self, request: Any, version: int | None) -> tuple[bytes, int, int]:
         api = APIS[type(request).__api_key__]
-        version = api.versions[1]
+        version = api.versions[1] if version is None else version
         parts: list[Any] = [encode_request_header(api.key, version, 0, self._client_id)]
         encoder(api.request, version)(request, parts)
         return b"".join(parts), api.key, version

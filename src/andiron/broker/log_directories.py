@@ -152,6 +152,10 @@ class LogDirectories:
     def directory_of(self, name: TopicPartition) -> str:
         return self._homes[name].path
 
+    def id_of(self, name: TopicPartition) -> bytes:
+        """The id of the directory that a partition lies in, as the metadata knows it."""
+        return urlsafe_b64decode(self._homes[name].identity.directory_id + "==")
+
     def give_up(self, unwanted: PartitionLog, now: Millis) -> None:
         """The partition is deleted: its folder gets another name now and goes a while later."""
         path, due = unwanted.delete(now)

@@ -24,7 +24,8 @@ from andiron.broker.fetchers import Fetchers
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.node_settings import NodeSettings, topic_settings
 from andiron.broker.partition import Partition
-from andiron.controller.image import BROKER, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
+from andiron.broker.replica_places import ReplicaPlaces
+from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, TopicId, TopicPartition
@@ -35,8 +36,11 @@ log = logging.getLogger(__name__)
 class Partitions:
     """Every partition of which this node holds a replica, by name."""
 
-    def __init__(self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers) -> None:
-        self._settings, self._directories, self._fetchers = settings, directories, fetchers
+    def __init__(
+        self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers, places: ReplicaPlaces
+    ) -> None:
+        self._settings, self._directories = settings, directories
+        self._fetchers, self._places = fetchers, places
         self._me = NodeId(settings.node_id)
         self._hosted: dict[tuple[str, int], Partition] = {}
         self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
@@ -100,7 +104,10 @@ class Partitions:
         except ProtocolError as error:
             log.error("%s cannot be opened: %s", name, error.detail)
             self._unopened[name] = lambda: self._open_late(name, topic, image, now)
+            self._places.lost(topic.id, index)
             return
+        here = self._directories.id_of(name) if partition.failure is None else LOST
+        self._places.found(topic.id, index, here, wanted.directory_of(self._me))
         self._take_role(partition, wanted, now)
         touched[partition] = None
 

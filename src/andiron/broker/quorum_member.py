@@ -247,12 +247,13 @@ class QuorumMember:
 
     def fetch(self, now: Millis) -> None:
         """Ask the leader for what comes next, or somebody for the leader; one question at a time."""
+        self._fetch_at = NEVER
         if self._fetching or self.quorum.leads:
             return
         position, to = self.partition.position(), self._whom_to_ask()
         if position is None or to is None:
             return  # until it is flushed; until a leader is known
-        self._fetching, self._fetch_at = True, NEVER
+        self._fetching = True
         timeout_ms = self._settings.quorum.controller_quorum_fetch_timeout_ms
         epoch, leader, since = self.quorum.epoch, self.quorum.leader, self._follows_since
         watermark = self.partition.watermark

@@ -23,7 +23,7 @@ SCOPE = Scope.BOTH
 
 def handle(broker: Broker, request: Request[AlterPartitionReassignmentsRequest]) -> Wait:
     body = request.body
-    return broker.decide(body, request.now, body.timeout_ms).or_else(_refusal)
+    return broker.pass_on(request, body.timeout_ms).or_else(_refusal)
 
 
 def _refusal(error: ProtocolError) -> AlterPartitionReassignmentsResponse:

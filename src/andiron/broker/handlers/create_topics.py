@@ -26,7 +26,7 @@ SCOPE = Scope.BOTH
 
 def handle(broker: Broker, request: Request[CreateTopicsRequest]) -> Wait:
     body = request.body
-    decided = broker.decide(body, request.now, body.timeout_ms)
+    decided = broker.pass_on(request, body.timeout_ms)
     if body.validate_only:
         return decided.or_else(partial(_refusal, body))
     return decided.and_then(lambda answer: broker.until_created(answer, lambda: answer)).or_else(

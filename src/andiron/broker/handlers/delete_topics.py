@@ -27,7 +27,7 @@ SCOPE = Scope.BOTH
 
 def handle(broker: Broker, request: Request[DeleteTopicsRequest]) -> Wait:
     body = request.body
-    return broker.decide(body, request.now, body.timeout_ms).or_else(partial(_refusal, body))
+    return broker.pass_on(request, body.timeout_ms).or_else(partial(_refusal, body))
 
 
 def _refusal(body: DeleteTopicsRequest, error: ProtocolError) -> DeleteTopicsResponse:

@@ -42,7 +42,7 @@ def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQ
         return _described(broker, request.now)
     if request.listener in broker.settings.controller_listeners:
         return _refusal(ErrorCode.NOT_LEADER_OR_FOLLOWER.error("another node leads the quorum"))
-    return broker.decide(request.body, request.now).or_else(_refusal)
+    return broker.pass_on(request).or_else(_refusal)
 
 
 def _refusal(error: ProtocolError) -> DescribeQuorumResponse:

@@ -85,8 +85,8 @@ def _describe(image: Image, topic: TopicImage, begin: int, most: int) -> Describ
                 leader_epoch=part.leader_epoch,
                 replica_nodes=list(part.replicas),
                 isr_nodes=list(part.isr),
-                eligible_leader_replicas=[],
-                last_known_elr=[],
+                eligible_leader_replicas=list(part.elr),
+                last_known_elr=list(part.last_known_elr),
                 offline_replicas=image.offline_replicas(part),
             )
             for index, part in sorted(topic.partitions.items())[begin : begin + most]

@@ -25,7 +25,7 @@ SCOPE = Scope.BOTH
 
 
 def handle(broker: Broker, request: Request[IncrementalAlterConfigsRequest]) -> Wait:
-    return broker.decide(request.body, request.now).or_else(partial(_refusal, request.body))
+    return broker.pass_on(request).or_else(partial(_refusal, request.body))
 
 
 def _refusal(body: IncrementalAlterConfigsRequest, error: ProtocolError) -> IncrementalAlterConfigsResponse:

@@ -19,8 +19,7 @@ SCOPE = Scope.BOTH
 
 
 def handle(broker: Broker, request: Request[UnregisterBrokerRequest]) -> Wait:
-    body = request.body
-    return broker.decide(body, request.now).or_else(_refusal)
+    return broker.pass_on(request).or_else(_refusal)
 
 
 def _refusal(error: ProtocolError) -> UnregisterBrokerResponse:

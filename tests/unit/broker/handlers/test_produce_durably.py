@@ -98,11 +98,14 @@ def test_a_failed_fsync_is_told_to_those_who_wait_and_to_those_who_come_later(du
 
 def test_a_failed_fsync_harms_no_other_partition(durable):
     send(durable, b"a")
-    durable.do_flushes(error="EIO")
+    durable.do_flush(error="EIO")
     durable.flush_at_once = True
+    durable.do_flushes()
     durable.create("other")
 
     assert error_of(durable.produce("other", b"a")) == "NONE"
+    image = durable.node.broker.image.topics["t"].partitions[0]
+    assert (image.leader, image.isr) == (-1, ()), "the controller knows that the replica is lost"
 
 
 def test_every_hundredth_record_waits_where_flush_messages_is_100(node):
