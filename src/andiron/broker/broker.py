@@ -273,7 +273,10 @@ class Broker:
         if partition is self.metadata.partition:
             self.metadata.fetched_by(node, offset, conn, now)
         else:
-            partition.leader().fetched(node, offset, now, start=start, broker_epoch=broker_epoch)
+            leader = partition.leader()
+            if leader.start_of(node) != start:
+                self.touch(partition)
+            leader.fetched(node, offset, now, start=start, broker_epoch=broker_epoch)
             self.in_sync.fetched(partition, node, now)
         if partition.watermark != watermark:
             self.changed = True

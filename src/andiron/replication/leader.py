@@ -174,6 +174,16 @@ class LeaderReplica:
         """What each follower has shown of itself."""
         return self._progress
 
+    def start_of(self, replica: NodeId) -> Offset:
+        """Where a follower's log begins, as far as it has said so."""
+        seen = self._progress.get(replica)
+        return NOTHING if seen is None else seen.start
+
+    def low_watermark(self, own_start: Offset, is_live: Callable[[NodeId], bool]) -> Offset:
+        """What no live replica has any more: the lowest of their logs' starts."""
+        starts = [seen.start for node, seen in self._progress.items() if is_live(node)]
+        return min([own_start, *starts])
+
     @property
     def alone(self) -> bool:
         """Whether nobody else has to hold a record before it counts."""

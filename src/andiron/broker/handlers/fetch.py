@@ -26,6 +26,7 @@ from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.listeners import Scope
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
+from andiron.broker.read_replicas import HERE, is_rack_aware, nearest
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -95,11 +96,17 @@ class Found:
     diverging: EpochEndOffset | None = None
     leader: LeaderIdAndEpoch | None = None  # with an error: who is to be asked instead
     moved: bool = False  # more is committed than whoever asks knows of
+    nearer: NodeId = HERE  # the replica to read from instead
 
     @property
     def is_urgent(self) -> bool:
         """Whether the client must hear of it at once, records or not."""
-        return self.error is not ErrorCode.NONE or self.diverging is not None or self.moved
+        return (
+            self.error is not ErrorCode.NONE
+            or self.diverging is not None
+            or self.moved
+            or self.nearer != HERE
+        )
 
 
 class Fetch:
@@ -110,6 +117,8 @@ class Fetch:
         self._broker, self._body, self._session, self._conn = broker, body, session, request.conn
         self._replica = _replica(body)
         self._anywhere = self._replica is None and request.version >= FROM_FOLLOWERS_SINCE
+        selector = broker.settings.replication.replica_selector_class
+        self._rack = body.rack_id if self._anywhere and is_rack_aware(selector) else ""
         self._session_epoch = 0 if session is None else session.epoch
         self._hints = LeaderHints(broker, request.listener)
         self._committed = body.isolation_level == READ_COMMITTED
@@ -211,7 +220,10 @@ class Fetch:
             offset = Offset(wanted.fetch_offset)
             if wanted.last_fetched_epoch >= 0:
                 found.diverging = _divergence(partition, LeaderEpoch(wanted.last_fetched_epoch), offset)
-            if found.diverging is not None:
+            if self._rack:
+                me = NodeId(self._broker.settings.node_id)
+                found.nearer = nearest(partition, self._rack, offset, self._broker.image, me)
+            if found.diverging is not None or found.nearer != HERE:
                 return found
             limit = min(wanted.partition_max_bytes, left)
             if limit > 0 or at_least_one:
@@ -270,6 +282,7 @@ def _partition_data(found: Found) -> PartitionData:
         records=found.records,
         diverging_epoch=found.diverging,
         current_leader=found.leader,
+        preferred_read_replica=found.nearer,
     )
 
 
