@@ -86,7 +86,7 @@ class Broker:
         self._chance = chance = Chance(seed)
         me, name = NodeId(settings.node_id), f"node-{settings.node_id}"
         self.directories = LogDirectories(disk, chance)
-        self.calls = Calls(name, self.touch)
+        self.calls = Calls(name, self.touch, self._note_change)
         self.metadata = Metadata(
             settings, disk, chance, self.calls, lambda: self.cluster_id, self.appended, self._metadata_grown,
             self.touch,
@@ -462,6 +462,9 @@ class Broker:
 
     def _is_live(self, node: NodeId) -> bool:
         return self.image.is_live(node)
+
+    def _note_change(self) -> None:
+        self.changed = True
 
     def _clock(self) -> Millis:
         return self.now

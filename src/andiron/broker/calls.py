@@ -54,8 +54,11 @@ class Answer:
 class Calls:
     """The calls of one node that are under way, by their tokens."""
 
-    def __init__(self, client_id: str, touch: Callable[[Hashable], None]) -> None:
-        self._client_id, self._touch = client_id, touch
+    def __init__(
+        self, client_id: str, touch: Callable[[Hashable], None], asked: Callable[[], None] = lambda: None
+    ) -> None:
+        """`asked` is told of each call, so that the end of the step takes it along."""
+        self._client_id, self._touch, self._was_asked = client_id, touch, asked
         self._asked: dict[int, _Asked] = {}
         self._effects: list[Effect] = []
         self._token = 0
@@ -71,6 +74,7 @@ class Calls:
         encoder(api.request, version)(body, parts)
         self._asked[self._token] = _Asked(to, api.key, version, then)
         self._effects.append(Call(self._token, to, lane, parts, timeout_ms))
+        self._was_asked()
 
     def ask(self, to: Address, lane: str, body: Any, timeout_ms: int, version: int | None = None) -> Wait:
         """Ask another node; the Wait gives its answer, or raises NETWORK_EXCEPTION. What is kept must be copied."""
