@@ -45,6 +45,7 @@ from andiron.broker.partition import Partition, Written
 from andiron.broker.partitions import Partitions
 from andiron.broker.producer_ids import ProducerIds
 from andiron.broker.replica_places import ReplicaPlaces
+from andiron.broker.replication_quota import ReplicationQuota
 from andiron.broker.request import Request
 from andiron.broker.settings import BrokerSettings
 from andiron.broker.transaction_coordinator import TransactionCoordinator
@@ -93,9 +94,13 @@ class Broker:
         )  # fmt: skip
         self.channel = ControllerChannel(self.metadata, self.calls, name, self._clock)
         self.lifecycle = Lifecycle(settings, self.metadata, self.channel.decide, self.later, self._clock)
+        self.sent_to_replicas = ReplicationQuota(
+            lambda: self.live_settings().leader_replication_throttled_rate
+        )
         self.fetchers = Fetchers(
             Surroundings(
-                me, self.calls, settings.replication, self.address_of, lambda: self.lifecycle.epoch, self._replicated
+                me, self.calls, settings.replication, self.address_of, lambda: self.lifecycle.epoch, self._replicated,
+                ReplicationQuota(lambda: self.live_settings().follower_replication_throttled_rate),
             )
         )  # fmt: skip
         self.in_sync = InSync(

@@ -24,6 +24,7 @@ from typing import NamedTuple, cast
 
 from andiron.broker.calls import Calls
 from andiron.broker.partition import Partition
+from andiron.broker.replication_quota import ReplicationQuota, is_throttled
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.replication.follower import Fetched, Next, Position
@@ -71,6 +72,7 @@ class Surroundings(NamedTuple):
     address_of: Callable[[NodeId], Address | None]  # where another broker listens
     broker_epoch: Callable[[], int]
     replicated: Callable[[Partition, Millis], None]  # a log has grown, been cut, or learnt of its watermark
+    quota: ReplicationQuota
 
 
 class Told(NamedTuple):
@@ -127,16 +129,23 @@ class Fetcher:
             del self._paused[key]
         wanted: dict[Key, Told] = {}
         for key, partition in self._partitions.items():
-            if key not in self._paused and partition.follows:
+            if key not in self._paused and partition.follows and not self._is_held_back(partition, now):
                 position = partition.position()
                 if position is None:
                     return  # `flushed` comes here again
                 wanted[key] = Told(partition.epoch, position)
         to = self._around.address_of(self.leader)
         if not wanted or to is None:
-            self._retry_at = NEVER if to or not wanted else Millis(now + RETRY_MS)
+            self._retry_at = Millis(now + RETRY_MS) if self._partitions else NEVER
             return
         self._send(to, self._request(wanted), wanted)
+
+    def _is_held_back(self, partition: Partition, now: Millis) -> bool:
+        return self._is_throttled(partition) and self._around.quota.is_spent(now)
+
+    def _is_throttled(self, partition: Partition) -> bool:
+        named = partition.log.settings.follower_replication_throttled_replicas
+        return bool(named) and is_throttled(named, partition.name.partition, self._around.me)
 
     def _request(self, wanted: dict[Key, Told]) -> FetchRequest:
         settings, (session_id, session_epoch) = self._around.settings, self._session
@@ -200,6 +209,8 @@ class Fetcher:
         except ProtocolError as error:
             self._trouble(key, partition, error, now)
             return
+        if said.records and self._is_throttled(partition):
+            self._around.quota.spend(len(said.records), now)
         if after is Next.ASK_OFFSETS:
             self._ask_offsets(key, partition, LATEST, now)
         elif after is Next.PAUSE:

@@ -53,7 +53,7 @@ WITHOUT_EFFECT = {
         "socket.connection.setup.",
         "follower.fetch.last.tiered.offset.enable",
     ),
-    "replication is not throttled": (
+    "the quota of replication has one window, of a second": (
         "replication.quota.",
         "alter.log.dirs.replication.quota.",
     ),

@@ -296,6 +296,22 @@ class BrokerSettings:
         reload="live",
     )
 
+    leader_replication_throttled_rate: int = setting(
+        "leader.replication.throttled.rate",
+        LONG,
+        MAX_LONG,
+        "Bytes a second for all replicas together that leader.replication.throttled.replicas of a topic names.",
+        least=0,
+        reload="live",
+    )
+    follower_replication_throttled_rate: int = setting(
+        "follower.replication.throttled.rate",
+        LONG,
+        MAX_LONG,
+        "Bytes a second for all replicas together that follower.replication.throttled.replicas of a topic names.",
+        least=0,
+        reload="live",
+    )
     transaction_partition_verification_enable: bool = setting(
         "transaction.partition.verification.enable",
         BOOLEAN,

@@ -246,6 +246,20 @@ class LogSettings:
         least=0,
         broker="log.segment.delete.delay.ms",
     )
+    leader_replication_throttled_replicas: tuple[str, ...] = topic_setting(
+        "leader.replication.throttled.replicas",
+        LIST,
+        (),
+        "Replicas, as partition:broker, or * for all, to which their leaders send no faster than "
+        "leader.replication.throttled.rate of the broker.",
+    )
+    follower_replication_throttled_replicas: tuple[str, ...] = topic_setting(
+        "follower.replication.throttled.replicas",
+        LIST,
+        (),
+        "Replicas, as partition:broker, or * for all, that fetch no faster than "
+        "follower.replication.throttled.rate of the broker.",
+    )
     min_insync_replicas: int = topic_setting(
         "min.insync.replicas",
         INT,

@@ -27,6 +27,7 @@ from andiron.broker.listeners import Scope
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.read_replicas import HERE, is_rack_aware, nearest
+from andiron.broker.replication_quota import is_throttled
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -193,6 +194,8 @@ class Fetch:
                 )
             topic.partitions.append(_partition_data(found))
             self._told(found)
+            if self._replica is not None and len(found.records) > 0:
+                self._spend(found)
         return FetchResponse(
             session_id=self._session.id if self._session else 0,
             responses=list(topics.values()),
@@ -225,6 +228,8 @@ class Fetch:
                 found.nearer = nearest(partition, self._rack, offset, self._broker.image, me)
             if found.diverging is not None or found.nearer != HERE:
                 return found
+            if self._is_held_back(partition):
+                return found
             limit = min(wanted.partition_max_bytes, left)
             if limit > 0 or at_least_one:
                 piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
@@ -235,6 +240,16 @@ class Fetch:
         except ProtocolError as error:
             return self._refused(asked, error.code)
         return found
+
+    def _is_held_back(self, partition: Partition) -> bool:
+        """Whether a replica that is not in sync, and has time, must wait for others (replication_quota.py)."""
+        return self._is_throttled(partition) and self._broker.sent_to_replicas.is_spent(self._broker.now)
+
+    def _is_throttled(self, partition: Partition) -> bool:
+        named = partition.log.settings.leader_replication_throttled_replicas
+        if not named or self._replica is None or self._replica.id in partition.leader().isr:
+            return False
+        return is_throttled(named, partition.name.partition, self._replica.id)
 
     def _refused(self, asked: Asked, code: ErrorCode) -> Found:
         refused = Found(asked, code)
@@ -252,6 +267,10 @@ class Fetch:
             AbortedTransaction(aborted.producer_id, aborted.first_offset)
             for aborted in partition.log.aborted_between(Offset(offset), Offset(upto))
         ]
+
+    def _spend(self, found: Found) -> None:
+        if self._is_throttled(self._partition(found.asked)):
+            self._broker.sent_to_replicas.spend(len(found.records), self._broker.now)
 
     def _is_news(self, found: Found) -> bool:
         asked = found.asked
