@@ -110,7 +110,8 @@ class Broker:
         self.places = ReplicaPlaces(
             me, lambda: self.lifecycle.epoch, self.channel.decide, self.later, self._clock
         )
-        self.partitions = Partitions(settings, self.directories, self.fetchers, self.places)
+        self.heard: dict[NodeId, Millis] = {}  # followers, and when each last fetched from here
+        self.partitions = Partitions(settings, self.directories, self.fetchers, self.places, self.heard)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.flushing = Flushing()
         self.housekeeping = Housekeeping(
@@ -312,6 +313,10 @@ class Broker:
     def touch(self, key: Hashable) -> None:
         """Something happened to this partition (shard, promise): whoever waits for it looks again at the end of
         the step."""
+        if type(key) is Partition:
+            for watcher in key.watchers:
+                watcher.moved(key)
+                self.touch(watcher)
         if self.waiting.watched(key):
             self._touched[key] = None
             self.changed = True
@@ -429,6 +434,7 @@ class Broker:
             self.groups.topics_changed([topic.name for topic in delta.removed_topics], now)
         if delta.brokers:
             self.lifecycle.metadata_moved(now)
+            self.in_sync.check_soon(now)
         if self.ready:
             self.places.send(now)
         if self.ready and not self._settled:

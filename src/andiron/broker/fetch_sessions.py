@@ -13,6 +13,9 @@ response is noticed:
 
 A session that is full of slots or idle for long gives its place to a new one; its client
 is told FETCH_SESSION_ID_NOT_FOUND and opens another. Nothing is lost by forgetting one.
+
+Of the thousand partitions of a session a few move at a time, and only these are looked at: a partition that has been
+looked at and had nothing new tells the session when it moves (`Partition.watchers`), and is `fresh` then.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from andiron.broker.partition import Partition
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
@@ -42,6 +46,7 @@ class Asked:
     wanted: FetchPartition
     watermark_told: int = -1
     start_told: int = -1
+    partition: Partition | None = None  # as it was last looked at
 
     @property
     def key(self) -> Key:
@@ -51,32 +56,73 @@ class Asked:
 class FetchSession:
     """The partitions one client fetches, in the order in which they are served."""
 
-    __slots__ = ("_asked", "by_id", "epoch", "id", "used_at")
+    __slots__ = ("_asked", "_by_partition", "by_id", "epoch", "fresh", "id", "used_at")
 
     def __init__(self, id: int, by_id: bool, now: Millis) -> None:
         self.id, self.by_id, self.used_at = id, by_id, now
         self.epoch = 1
         self._asked: dict[Key, Asked] = {}
+        self._by_partition: dict[Partition, Asked] = {}
+        self.fresh: dict[Key, Asked] = {}  # those that may have something new
 
     def partitions(self) -> list[Asked]:
         return list(self._asked.values())
+
+    def watch(self, asked: Asked, partition: Partition) -> None:
+        """This is the partition that is asked for: it tells when it moves."""
+        if asked.partition is not partition:
+            self._leave(asked)
+            asked.partition = partition
+            self._by_partition[partition] = asked
+            partition.watchers[self] = None
+
+    def moved(self, partition: Partition) -> None:
+        """Something has happened to one of them."""
+        asked = self._by_partition.get(partition)
+        if asked is not None:
+            self.fresh[asked.key] = asked
+
+    def rest(self, asked: Asked) -> None:
+        """There is nothing new of it."""
+        self.fresh.pop(asked.key, None)
+
+    def close(self) -> None:
+        """It is forgotten: no partition need tell it anything."""
+        for asked in self._asked.values():
+            self._leave(asked)
+
+    def _leave(self, asked: Asked) -> None:
+        if asked.partition is not None:
+            asked.partition.watchers.pop(self, None)
+            self._by_partition.pop(asked.partition, None)
+            asked.partition = None
 
     def update(self, request: FetchRequest) -> None:
         """Take in what a request adds, changes and forgets."""
         for topic in request.forgotten_topics_data:
             for partition in topic.partitions:
-                self._asked.pop((topic.topic, topic.topic_id, partition), None)
+                self._forget((topic.topic, topic.topic_id, partition))
         for asked in all_asked(request):
-            known = self._asked.get(asked.key)
+            key = asked.key
+            known = self._asked.get(key)
             if known is None:
-                self._asked[asked.key] = asked
+                known = self._asked[key] = asked
             else:
                 known.wanted = asked.wanted
+            self.fresh[key] = known
+
+    def _forget(self, key: Key) -> None:
+        asked = self._asked.pop(key, None)
+        if asked is not None:
+            self._leave(asked)
+            self.fresh.pop(key, None)
 
     def served(self, key: Key) -> None:
         """Records of this partition went out: it goes to the end of the line."""
         if key in self._asked:
             self._asked[key] = self._asked.pop(key)
+            if key in self.fresh:
+                self.fresh[key] = self.fresh.pop(key)
 
     def advance(self, now: Millis) -> None:
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
@@ -105,7 +151,7 @@ class FetchSessions:
         Raises what the client must be told if its session is not as it thinks."""
         id, epoch = request.session_id, request.session_epoch
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-            self._sessions.pop(id, None)
+            self._drop(id)
             return self._open(request, version, now) if epoch == INITIAL_EPOCH else None
         session = self._sessions.get(id)
         if session is None:
@@ -133,8 +179,13 @@ class FetchSessions:
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None or now - oldest.used_at < IDLE_MS_BEFORE_EVICTION:
             return False
-        del self._sessions[oldest.id]
+        self._drop(oldest.id)
         return True
+
+    def _drop(self, id: int) -> None:
+        session = self._sessions.pop(id, None)
+        if session is not None:
+            session.close()
 
     def _new_id(self) -> int:
         while True:

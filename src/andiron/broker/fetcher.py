@@ -18,7 +18,7 @@ Read next: replication/follower.py for what an answer does to a log; fetchers.py
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, cast
 
@@ -76,10 +76,11 @@ class Surroundings(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What the leader remembers of a partition."""
+    """What the leader remembers of a partition, and the number of the fetch that told it."""
 
     epoch: LeaderEpoch
     position: Position
+    since: int
 
 
 class Fetcher:
@@ -90,7 +91,10 @@ class Fetcher:
         self._partitions: dict[Key, Partition] = {}
         self._paused: dict[Key, Millis] = {}
         self._told: dict[Key, Told] = {}
+        self._untold: dict[Key, None] = {}  # those that the leader may have to be told of: they have moved
+        self._gone: dict[Key, None] = {}  # those that it should forget
         self._session = 0, 0  # its id and epoch
+        self._number = 0  # of the last fetch
         self._under_way = 0  # fetches
         self._retry_at = NEVER
 
@@ -102,7 +106,8 @@ class Fetcher:
         key = partition.topic_id, partition.name.partition
         self._partitions[key] = partition
         self._paused.pop(key, None)
-        if self._under_way < AT_ONCE:
+        self._untold[key] = None
+        if self._under_way < (AT_ONCE if self._session[0] else 1):
             self._fetch(now)
 
     def remove(self, partition: Partition) -> None:
@@ -110,6 +115,7 @@ class Fetcher:
         key = partition.topic_id, partition.name.partition
         self._partitions.pop(key, None)
         self._paused.pop(key, None)
+        self._leave_out(key)
 
     def next_deadline(self) -> Millis:
         if self._under_way:
@@ -127,18 +133,39 @@ class Fetcher:
         """Ask, unless something has to get to the disk first."""
         for key in [key for key, until in self._paused.items() if until <= now]:
             del self._paused[key]
-        wanted: dict[Key, Told] = {}
-        for key, partition in self._partitions.items():
-            if key not in self._paused and partition.follows and not self._is_held_back(partition, now):
-                position = partition.position()
-                if position is None:
-                    return  # `flushed` comes here again
-                wanted[key] = Told(partition.epoch, position)
+            self._untold[key] = None
         to = self._around.address_of(self.leader)
-        if not wanted or to is None:
+        if to is None:
             self._retry_at = Millis(now + RETRY_MS) if self._partitions else NEVER
             return
-        self._send(to, self._request(wanted), wanted)
+        for key in list(self._untold):
+            partition = self._partitions[key]
+            if not partition.follows:
+                self._leave_out(key)
+            elif self._is_held_back(partition, now):
+                self._pause(key, now, RETRY_MS)
+            elif partition.position() is None:
+                return  # `flushed` comes here again
+        if self._told or self._untold:
+            self._send(to)
+        else:
+            self._retry_at = NEVER
+
+    def _leave_out(self, key: Key) -> None:
+        self._untold.pop(key, None)
+        if self._told.pop(key, None) is not None:
+            self._gone[key] = None
+
+    def _pause(self, key: Key, now: Millis, for_ms: int) -> None:
+        self._leave_out(key)
+        self._paused[key] = Millis(now + for_ms)
+
+    def _begin_again(self) -> None:
+        """The leader remembers nothing."""
+        self._session = 0, 0
+        self._told.clear()
+        self._gone.clear()
+        self._untold = {key: None for key in self._partitions if key not in self._paused}
 
     def _is_held_back(self, partition: Partition, now: Millis) -> bool:
         return self._is_throttled(partition) and self._around.quota.is_spent(now)
@@ -147,7 +174,7 @@ class Fetcher:
         named = partition.log.settings.follower_replication_throttled_replicas
         return bool(named) and is_throttled(named, partition.name.partition, self._around.me)
 
-    def _request(self, wanted: dict[Key, Told]) -> FetchRequest:
+    def _request(self) -> FetchRequest:
         settings, (session_id, session_epoch) = self._around.settings, self._session
         request = FetchRequest(
             replica_state=ReplicaState(self._around.me, self._around.broker_epoch()),
@@ -158,57 +185,60 @@ class Fetcher:
             session_epoch=session_epoch,
         )
         topics: dict[bytes, FetchTopic] = {}
-        for key, told in wanted.items():
-            if session_epoch and self._told.get(key) == told:
-                continue
+        for key in self._untold:
+            partition = self._partitions[key]
+            position = partition.position()
+            assert position is not None
+            told = self._told[key] = Told(partition.epoch, position, self._number)
             topic = topics.setdefault(key[0], FetchTopic(topic_id=key[0]))
             topic.partitions.append(_named(key[1], told, settings.replica_fetch_max_bytes))
         request.topics = list(topics.values())
-        if session_epoch:
-            gone = [key for key in self._told if key not in wanted]
-            request.forgotten_topics_data = [ForgottenTopic(topic_id=id, partitions=[n]) for id, n in gone]
+        request.forgotten_topics_data = [ForgottenTopic(topic_id=id, partitions=[n]) for id, n in self._gone]
         return request
 
-    def _send(self, to: Address, request: FetchRequest, wanted: dict[Key, Told]) -> None:
+    def _send(self, to: Address) -> None:
+        self._number += 1
         self._under_way += 1
-        self._retry_at, self._told = NEVER, wanted
+        self._retry_at = NEVER
+        request = self._request()
+        self._untold.clear()
+        self._gone.clear()
         if self._session[0]:
             self._session = self._session[0], self._session[1] + 1
-        self._around.calls.call(
-            to,
-            LANE,
-            request,
-            self._around.settings.replica_socket_timeout_ms,
-            partial(self._answered, wanted),
-        )
+        timeout_ms = self._around.settings.replica_socket_timeout_ms
+        self._around.calls.call(to, LANE, request, timeout_ms, partial(self._answered, self._number))
 
     # ── answers ──────────────────────────────────────────────────────────────────────
 
-    def _answered(self, told: Mapping[Key, Told], response: FetchResponse | None, now: Millis) -> None:
+    def _answered(self, number: int, response: FetchResponse | None, now: Millis) -> None:
         self._under_way -= 1
         if response is None or response.error_code:
-            self._session = 0, 0
+            self._begin_again()
             self._retry_at = now if response is not None else Millis(now + RETRY_MS)
             return
-        if self._session[0] != response.session_id:
-            self._session = response.session_id, 1 if response.session_id else 0
         for topic in response.responses:
             for said in topic.partitions:
-                key = topic.topic_id, said.partition_index
-                self._take(key, told.get(key), said, now)
+                self._take((topic.topic_id, said.partition_index), number, said, now)
+        if not response.session_id:
+            self._begin_again()  # it keeps no session for us
+        elif self._session[0] != response.session_id:
+            self._session = response.session_id, 1
         self.fetch(now)
 
-    def _take(self, key: Key, told: Told | None, said: PartitionData, now: Millis) -> None:
-        partition = self._partitions.get(key)
-        if partition is None or told is None or not partition.follows:
+    def _take(self, key: Key, number: int, said: PartitionData, now: Millis) -> None:
+        partition, told = self._partitions.get(key), self._told.get(key)
+        if partition is None or told is None or told.since > number or not partition.follows:
             return  # since then it has gone elsewhere
-        if told != (partition.epoch, partition.position()):
+        if told[:2] != (partition.epoch, partition.position()):
+            self._untold[key] = None
             return  # it has come further, or has been led here in between: what was asked then does not hold now
         try:
             after = partition.take(fetched(said), now)
         except ProtocolError as error:
             self._trouble(key, partition, error, now)
             return
+        if partition.position() != told.position:
+            self._untold[key] = None
         if said.records and self._is_throttled(partition):
             self._around.quota.spend(len(said.records), now)
         if after is Next.ASK_OFFSETS:
@@ -219,27 +249,25 @@ class Fetcher:
 
     def _refused(self, key: Key, partition: Partition, code: ErrorCode, now: Millis) -> None:
         if code in NOT_YET:
-            self._paused[key] = Millis(now + RETRY_MS)
+            self._pause(key, now, RETRY_MS)
             return
         log.info("%s: its leader, node %d, answers %s", partition.name, self.leader, code.name)
-        self._pause(key, now)
+        self._pause(key, now, self._around.settings.replica_fetch_backoff_ms)
 
     def _trouble(self, key: Key, partition: Partition, error: ProtocolError, now: Millis) -> None:
         log.error("%s: what its leader has cannot be taken over: %s", partition.name, error.detail)
-        self._pause(key, now)
-
-    def _pause(self, key: Key, now: Millis) -> None:
-        self._paused[key] = Millis(now + self._around.settings.replica_fetch_backoff_ms)
+        self._pause(key, now, self._around.settings.replica_fetch_backoff_ms)
 
     # ── a log that its leader's does not reach ───────────────────────────────────────
 
     def _ask_offsets(self, key: Key, partition: Partition, which: int, now: Millis) -> None:
         """Where does the leader's log end? If not before this one, where does it begin?"""
         to = self._around.address_of(self.leader)
-        self._paused[key] = NEVER
         if to is None:
-            self._pause(key, now)
+            self._pause(key, now, RETRY_MS)
             return
+        self._leave_out(key)
+        self._paused[key] = NEVER
         asked = ListOffsetsPartition(partition.name.partition, partition.epoch, which)
         request = ListOffsetsRequest(self._around.me, 0, [ListOffsetsTopic(partition.name.topic, [asked])])
         epoch = partition.epoch
@@ -249,7 +277,7 @@ class Fetcher:
                 return
             said = response.topics[0].partitions[0] if response is not None else None
             if said is None or said.error_code:
-                self._pause(key, now)
+                self._pause(key, now, RETRY_MS)
             elif which == LATEST and said.offset >= partition.log.end:
                 self._ask_offsets(key, partition, EARLIEST, now)
             else:
@@ -266,6 +294,7 @@ class Fetcher:
             self._trouble(key, partition, error, now)
             return
         self._paused.pop(key, None)
+        self._untold[key] = None
         self._around.replicated(partition, now)
         self.fetch(now)
 

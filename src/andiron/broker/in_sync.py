@@ -55,6 +55,10 @@ class InSync:
     def next_deadline(self) -> Millis:
         return self._check_at
 
+    def check_soon(self, now: Millis) -> None:
+        """Brokers have come or gone: who could not join may be able to now."""
+        self._check_at = min(self._check_at, Millis(now + RETRY_MS))
+
     def check(self, partitions: Iterable[Partition], lag_ms_max: int, now: Millis) -> None:
         """Look for followers that have been behind for too long, and come back before another could be."""
         for partition in partitions:

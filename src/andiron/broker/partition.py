@@ -16,7 +16,9 @@ Read next: log/partition_log.py below, handlers/produce.py and handlers/fetch.py
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from andiron.broker.verification import Guard, Guards
 from andiron.log.partition_log import PartitionLog, Slice
@@ -56,12 +58,20 @@ class Written(NamedTuple):
     to_disk: bool  # the acknowledgement waits for an fsync
 
 
+class Watcher(Protocol):
+    """Somebody who looks at many partitions, and at those only that have moved."""
+
+    def moved(self, partition: Partition) -> None: ...
+
+    def __hash__(self) -> int: ...
+
+
 class Partition:
     """One partition on this node, leading or following."""
 
     __slots__ = (
         "_follower", "_guards", "_leader", "epoch", "failure", "flush_trouble", "log", "name", "partition_epoch",
-        "retired", "syncs_by_roll_only", "topic_id",
+        "retired", "syncs_by_roll_only", "topic_id", "watchers",
     )  # fmt: skip
 
     def __init__(self, name: TopicPartition, topic_id: TopicId, log: PartitionLog) -> None:
@@ -71,6 +81,7 @@ class Partition:
         self.failure: str | None = None
         self.flush_trouble: str | None = None  # why the flush that was wanted last could not begin
         self.retired = False
+        self.watchers: dict[Watcher, None] = {}  # who wants to hear that something happened to it
         self._note_settings(log.settings)
         self._leader: LeaderReplica | None = None
         self._follower: FollowerReplica | None = None
@@ -84,6 +95,7 @@ class Partition:
     def lead(
         self, me: NodeId, epoch: LeaderEpoch, replicas: frozenset[NodeId], isr: frozenset[NodeId], *,
         watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark, durable: bool = False,
+        heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         """Become the leader for `epoch`."""
         watermark = min(max(watermark, self.watermark), self.log.end)
@@ -91,7 +103,7 @@ class Partition:
         self._leader = LeaderReplica(
             me, replicas, isr, rule=rule, durable=durable or self.log.settings.flush_messages == 1,
             end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
-            least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now,
+            least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now, heard=heard,
         )  # fmt: skip
         self._leader.confirmed(isr)
 

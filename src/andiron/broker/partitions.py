@@ -18,7 +18,7 @@ Read next: partition.py, then log_directories.py for where the folders lie.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from andiron.broker.fetchers import Fetchers
 from andiron.broker.log_directories import LogDirectories
@@ -37,10 +37,11 @@ class Partitions:
     """Every partition of which this node holds a replica, by name."""
 
     def __init__(
-        self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers, places: ReplicaPlaces
-    ) -> None:
+        self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers, places: ReplicaPlaces,
+        heard: Mapping[NodeId, Millis],
+    ) -> None:  # fmt: skip
         self._settings, self._directories = settings, directories
-        self._fetchers, self._places = fetchers, places
+        self._fetchers, self._places, self._heard = fetchers, places, heard
         self._me = NodeId(settings.node_id)
         self._hosted: dict[tuple[str, int], Partition] = {}
         self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
@@ -141,7 +142,7 @@ class Partitions:
             self._fetchers.leave(partition)
             partition.lead(
                 self._me, wanted.leader_epoch, replicas, isr, watermark=watermark, now=now,
-                lag_ms_max=self._settings.replication.replica_lag_time_max_ms,
+                lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._heard,
             )  # fmt: skip
         elif partition.leads:
             partition.settle(replicas, isr, now)

@@ -7,6 +7,9 @@ high watermark, below which no record can be lost while one member of the ISR li
     log start ·········· high watermark ·········· end
               committed                 in flight
 
+A follower that is at the end is caught up for as long as it goes on fetching from this node at all: of a partition
+where nothing happens it says nothing (`heard` has when each was last heard of).
+
 A proposed ISR counts from the moment it is proposed, not from when the controller
 confirms it: the watermark waits for the union of both, so that whichever of the two the
 controller keeps, it holds every committed record.
@@ -26,8 +29,9 @@ Read next: commit_rule.py, then broker/partition.py, which owns one of these.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId, Offset
@@ -50,21 +54,21 @@ class LeaderReplica:
     """One partition's replicas, as its leader sees them for the span of one leader epoch."""
 
     __slots__ = (
-        "_lag_ms_max", "_me", "_progress", "_rule", "durable", "end", "epoch_start", "flushed_end", "isr",
+        "_heard", "_lag_ms_max", "_me", "_progress", "_rule", "durable", "end", "epoch_start", "flushed_end", "isr",
         "least", "proposed", "watermark",
     )  # fmt: skip
 
     def __init__(
         self, me: NodeId, replicas: frozenset[NodeId], isr: frozenset[NodeId], *, rule: CommitRule,
         durable: bool, end: Offset, flushed_end: Offset, watermark: Offset, lag_ms_max: int, now: Millis,
-        least: int = 1,
+        least: int = 1, heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         assert me in isr <= replicas
         self.isr = self.proposed = isr
         self.end, self.flushed_end, self.watermark = end, flushed_end, watermark
         self.epoch_start = end  # what earlier leaders wrote ends here
         self.durable, self.least = durable, least
-        self._me, self._rule, self._lag_ms_max = me, rule, lag_ms_max
+        self._me, self._rule, self._lag_ms_max, self._heard = me, rule, lag_ms_max, heard
         # A new leader gives the in-sync a full lag's grace; the rest must show themselves first.
         self._progress = {
             replica: Progress(
@@ -79,6 +83,8 @@ class LeaderReplica:
     def appended(self, end: Offset) -> bool:
         """The leader's own log now ends at `end`."""
         assert end >= self.end, "a leader never truncates its own log"
+        for replica, seen in self._progress.items():
+            seen.caught_up_at = self._caught_up_at(replica, seen)
         self.end = end
         return not self.durable and self._advance(end)
 
@@ -144,7 +150,7 @@ class LeaderReplica:
         wanted = frozenset({self._me}) | {
             replica
             for replica, seen in self._progress.items()
-            if now - seen.caught_up_at < self._lag_ms_max
+            if now - self._caught_up_at(replica, seen) < self._lag_ms_max
             and (
                 replica in self.isr
                 or (seen.offset >= max(self.watermark, self.epoch_start) and may_join(replica))
@@ -157,7 +163,7 @@ class LeaderReplica:
 
     def next_deadline(self) -> Millis | None:
         """When the slowest in-sync follower falls out, unless it fetches before."""
-        followers = [self._progress[r].caught_up_at for r in sorted(self.isr) if r != self._me]
+        followers = [self._caught_up_at(r, self._progress[r]) for r in sorted(self.isr) if r != self._me]
         if not followers or self.proposed != self.isr:
             return None
         return Millis(min(followers) + self._lag_ms_max)
@@ -197,6 +203,11 @@ class LeaderReplica:
     def held(self) -> Offset:
         """The end of what the leader itself can vouch for."""
         return self.flushed_end if self.durable else self.end
+
+    def _caught_up_at(self, replica: NodeId, seen: Progress) -> Millis:
+        if seen.offset < self.end:
+            return seen.caught_up_at
+        return max(seen.caught_up_at, self._heard.get(replica, seen.caught_up_at))
 
     def _advance(self, held: Offset) -> bool:
         committed = held if not self._progress else self._committed(held)

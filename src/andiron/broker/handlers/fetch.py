@@ -98,6 +98,7 @@ class Found:
     leader: LeaderIdAndEpoch | None = None  # with an error: who is to be asked instead
     moved: bool = False  # more is committed than whoever asks knows of
     nearer: NodeId = HERE  # the replica to read from instead
+    is_all: bool = False  # it was read, and not left out for want of room
 
     @property
     def is_urgent(self) -> bool:
@@ -126,10 +127,13 @@ class Fetch:
         self._incremental = session is not None and body.session_epoch > 0
         self.asked = list(all_asked(body)) if session is None else session.partitions()
         self._found: list[Found] = []
+        self._has_looked = False
 
     def watched(self) -> tuple[Hashable, ...]:
-        """The partitions whose movement may bring an answer, and the session that may go on without it."""
-        hosted: dict[Hashable, None] = {} if self._session is None else {self._session: None}
+        """What may bring an answer: the session, which hears of its partitions, or else each of them."""
+        if self._session is not None:
+            return (self._session,)
+        hosted: dict[Hashable, None] = {}
         for asked in self.asked:
             try:
                 hosted[self._partition(asked)] = None
@@ -141,7 +145,8 @@ class Fetch:
         """What a follower asks for tells what it holds."""
         if self._replica is None:
             return
-        for asked in self.asked:
+        self._broker.heard[self._replica.id] = now
+        for asked in all_asked(self._body):  # of the others in a session there is no news
             try:
                 self._note(self._partition(asked), asked.wanted, now)
             except ProtocolError:
@@ -168,9 +173,15 @@ class Fetch:
     def is_enough(self) -> bool:
         """Look at all partitions: is there enough to answer, or something to complain of?"""
         left = min(self._body.max_bytes, self._broker.settings.broker.fetch_max_bytes)
-        size, self._found = 0, []
+        size, self._found, self._has_looked = 0, [], True
+        session = self._session
+        if session is not None and self._incremental:
+            self.asked = list(session.fresh.values())
         for asked in self.asked:
             found = self._look(asked, left, at_least_one=size == 0)
+            if session is not None and self._incremental and found.is_all and not self._is_news(found):
+                session.rest(asked)
+                continue
             self._found.append(found)
             if found.is_urgent:
                 size = max(size, self._body.min_bytes)
@@ -180,7 +191,7 @@ class Fetch:
 
     def response(self) -> FetchResponse:
         """The answer, from the last look; a session's with only what its client does not know yet."""
-        if len(self._found) != len(self.asked):
+        if not self._has_looked:
             self.is_enough()
         topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
         for found in self._found:
@@ -211,6 +222,8 @@ class Fetch:
         wanted, found = asked.wanted, Found(asked)
         try:
             partition = self._partition(asked)
+            if self._session is not None:
+                self._session.watch(asked, partition)
             partition.check_epoch(wanted.current_leader_epoch)
             if not (self._anywhere and partition.follows):
                 partition.leader()
@@ -232,6 +245,7 @@ class Fetch:
                 return found
             limit = min(wanted.partition_max_bytes, left)
             if limit > 0 or at_least_one:
+                found.is_all = True
                 piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
                 if piece is not None:
                     found.records = piece
