@@ -39,6 +39,7 @@ class ScriptedNode:
     controller_listeners: tuple[str, ...] = ()
     patience_ms = 60_000
     trouble: str | None = None
+    broken: str | None = None
     waits_for = "a flush"
     has_left = is_settled = True
 

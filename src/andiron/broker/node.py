@@ -135,6 +135,11 @@ class Node:
         return self.broker.lifecycle.stage is Stage.LEFT
 
     @property
+    def broken(self) -> str | None:
+        """Why the node cannot go on and should end, for a start that puts it right."""
+        return self.broker.metadata.member.broken
+
+    @property
     def controller_listeners(self) -> tuple[str, ...]:
         """The doors that open before the node is ready."""
         return self.broker.settings.controller_listeners

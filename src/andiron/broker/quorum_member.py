@@ -141,6 +141,12 @@ class QuorumMember:
         return self.quorum.leads
 
     @property
+    def broken(self) -> str | None:
+        """Why this node is of no use to the others any more: its copy of the log cannot be trusted to its disk."""
+        is_alone = list(self.quorum.voters) == [self._me]
+        return None if is_alone else self.partition.failure
+
+    @property
     def leader(self) -> NodeId:
         """Who leads, -1 if nobody is known to."""
         return NOBODY if self.quorum.leader is None else self.quorum.leader
@@ -152,14 +158,23 @@ class QuorumMember:
     # ── what others say ──────────────────────────────────────────────────────────────
 
     def step(self, event: Event, now: Millis) -> None:
-        """Let the quorum know of something, and do what it says."""
-        self._carry_out(self.quorum.step(event, now), now)
+        """Let the quorum know of something, and do what it says. What cannot be written down has not happened."""
+        try:
+            effects = self.quorum.step(event, now)
+        except OSError as error:
+            log.error("the state of the quorum cannot be written: %s", error)
+            self.quorum.postpone(Millis(now + REFUSED_MS))
+            return
+        self._carry_out(effects, now)
 
     def vote(
         self, candidate: NodeId, epoch: LeaderEpoch, end: LogEnd, *, pre_vote: bool, now: Millis
     ) -> Ballot:
         """Answer who asks for a vote."""
-        ballot = self.quorum.vote(candidate, epoch, end, pre_vote=pre_vote, now=now)
+        try:
+            ballot = self.quorum.vote(candidate, epoch, end, pre_vote=pre_vote, now=now)
+        except OSError as error:
+            raise ErrorCode.KAFKA_STORAGE_ERROR.error(f"a vote cannot be written: {error}") from error
         self._carry_out(ballot.effects, now)
         return ballot
 

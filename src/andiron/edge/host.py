@@ -124,6 +124,9 @@ class Host:
         Returns whether it got there."""
         while not self._stop_wanted:
             self.turn()
+            if self._node.broken is not None:
+                log.error("the node ends: its metadata log cannot be written (%s)", self._node.broken)
+                return self._fall()
         log.info("stopping")
         self._leave()
         return self._wind_down()
@@ -172,6 +175,14 @@ class Host:
                 self.failures += 1
                 log.exception("what is due on connection %s cannot be sent", connection.id)
                 connection.give_up("what is due cannot be sent")
+
+    def _fall(self) -> bool:
+        """End as a crash would: what is not on the disk will be found out at the next start."""
+        self._worker.close()
+        self.connections.close_doors()
+        self.connections.close_all()
+        self.peers.close_all()
+        return False
 
     def _leave(self) -> None:
         """Go on serving until others have taken over what is led here."""

@@ -109,6 +109,10 @@ class Quorum:
         """When to come back if nothing happens."""
         return self._deadline
 
+    def postpone(self, until: Millis) -> None:
+        """What was due could not be written down: nothing has happened, and it is tried again then."""
+        self._deadline = max(self._deadline, until)
+
     # ── what happens ─────────────────────────────────────────────────────────────────
 
     def step(self, event: Event, now: Millis) -> list[Effect]:
@@ -250,7 +254,9 @@ class Quorum:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
                 f"two leaders of the metadata in epoch {epoch}: {self._state.leader} and {leader}"
             )
-        is_news = (epoch, leader) != (self.epoch, self._state.leader)
+        # Voters wait to hear it from the leader itself; an observer has lost nothing by asking it in vain.
+        is_lost = self._me not in self.voters and self.role is not Role.FOLLOWER
+        is_news = is_lost or (epoch, leader) != (self.epoch, self._state.leader)
         return self._follow(epoch, leader, now) if is_news else []
 
     def _hear(self, epoch: LeaderEpoch, now: Millis) -> list[Effect]:

@@ -9,7 +9,7 @@ from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.quorum_messages import METADATA
 from andiron.broker.request import Request
-from andiron.model.errors import ErrorCode
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, NodeId, Offset
 from andiron.quorum.events import LogEnd
 from andiron.wire.apis import ApiKey
@@ -39,12 +39,15 @@ def handle(broker: Broker, request: Request[VoteRequest]) -> VoteResponse:
         answer.error_code = ErrorCode.INCONSISTENT_VOTER_SET.number
     else:
         end = LogEnd(LeaderEpoch(asked.last_offset_epoch), Offset(asked.last_offset))
-        ballot = member.vote(
-            NodeId(asked.replica_id),
-            LeaderEpoch(asked.replica_epoch),
-            end,
-            pre_vote=asked.pre_vote,
-            now=request.now,
-        )
-        answer.vote_granted, answer.leader_epoch, answer.leader_id = ballot[:3]
+        try:
+            ballot = member.vote(
+                NodeId(asked.replica_id),
+                LeaderEpoch(asked.replica_epoch),
+                end,
+                pre_vote=asked.pre_vote,
+                now=request.now,
+            )
+            answer.vote_granted, answer.leader_epoch, answer.leader_id = ballot[:3]
+        except ProtocolError as error:
+            answer.error_code = error.code.number
     return VoteResponse(topics=[VoteResponseTopic(METADATA.topic, [answer])])
