@@ -63,6 +63,8 @@ FSYNC = "log.flush.interval.messages"
 )
 @click.option(
     "--cluster-id",
+    envvar="ANDIRON_CLUSTER_ID",
+    show_envvar=True,
     metavar="ID",
     help="For a new node of a cluster: the id that all its nodes have, from `andiron cluster new-id`.",
 )
