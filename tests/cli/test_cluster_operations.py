@@ -21,6 +21,7 @@ from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin
 from andiron.client.blocking.producer import Producer
+from andiron.client.core.metadata import NO_LEADER, Partition
 from cli.conftest import command
 from peers.node_cluster import NodeCluster, serves_several
 
@@ -84,14 +85,17 @@ def until(holds: Callable[[], object], timeout_s: float = 90) -> None:
 def make(tmp_path: Path) -> Iterator[Callable[..., Operated]]:
     made: list[Operated] = []
 
-    def make_one(count: int, *options: str) -> Operated:
-        made.append(Operated(tmp_path / "cluster", count, options=options))
+    def make_one(count: int, *options: str, **settings: str) -> Operated:
+        given = {name.replace("_", "."): value for name, value in settings.items()}
+        made.append(Operated(tmp_path / "cluster", count, given, options))
         cluster = made[-1]
         cluster.start()
         return cluster
 
     yield make_one
     for each in made:
+        for pid in each.node_pids().values():
+            os.kill(pid, signal.SIGCONT)  # who is held cannot end
         with contextlib.suppress(subprocess.TimeoutExpired):
             each.stop()
 
@@ -201,3 +205,33 @@ def test_a_lost_majority_comes_back_with_the_metadata_of_the_one_that_is_left(
     cluster.wait_until_well(3)
 
     assert cluster.values("orders") == list(range(RECORDS))
+
+
+def test_a_leader_that_is_not_in_sync_is_elected_only_when_asked(make: Callable[..., Operated]) -> None:
+    cluster = make(4, broker_session_timeout_ms="3000")
+    cluster.andiron("topic", "create", "t", "--replication-factor", 1, "--config", "min.insync.replicas=1")
+    plan = '{"partitions": [{"topic": "t", "partition": 0, "replicas": [3, 4]}]}'
+    cluster.andiron("cluster", "reassign", "--plan", "-", "--execute", "--wait", stdin=plan)
+    cluster.andiron("cluster", "elect", "--topic", "t")
+    pids = cluster.node_pids()
+
+    def partition() -> Partition:
+        with Client(cluster.bootstrap) as client:
+            return client.topic("t").partitions[0]
+
+    assert partition().leader == 3
+    os.kill(pids[4], signal.SIGSTOP)
+    until(lambda: partition().isr == [3])
+    cluster.andiron("produce", "t", stdin="lost\n")
+    os.kill(pids[3], signal.SIGSTOP)
+    os.kill(pids[4], signal.SIGCONT)
+    until(lambda: partition().leader == NO_LEADER)
+    until(lambda: cluster.described()["brokers"][3]["state"] == "alive")
+
+    assert "could not be given a leader" in cluster.andiron("cluster", "elect", "--topic", "t", fails=1)
+    assert cluster.andiron("cluster", "elect", "--topic", "t", "--unclean", "--yes") == "elected: t:0\n"
+    until(lambda: partition().leader == 4)
+    cluster.andiron("produce", "t", stdin="kept\n")
+    os.kill(pids[3], signal.SIGCONT)
+    until(lambda: sorted(partition().isr) == [3, 4])
+    assert cluster.andiron("consume", "t").split() == ["kept"]
