@@ -50,7 +50,7 @@ class NodeCluster(Node):
         """The processes of the nodes that are alive, by id."""
         found: dict[int, int] = {}
         for each in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split():
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # gone, or going
                 words = Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")
                 config = words[words.index(b"--config") + 1].decode()
                 found[int(Path(config).parent.name.removeprefix("node-"))] = int(each)

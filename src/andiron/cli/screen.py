@@ -40,16 +40,19 @@ class Screen:
         """Lines that belong to what was said before."""
         self._write("".join(f"    {line}\n" for line in lines))
 
-    def status(self, text: str) -> None:
-        """How it is now."""
-        if text == self._shown or self._quiet:
+    def status(self, text: str, also: str = "") -> None:
+        """How it is now; `also` is for a line that stays in sight, and not for each of many."""
+        if self._quiet:
             return
-        self._shown = text
+        shown = text + (also if self._live else "")
+        if shown == self._shown:
+            return
+        self._shown = shown
         if self._live:
-            self._out.write(ERASE + text[: shutil.get_terminal_size().columns - 1])
+            self._out.write(ERASE + shown[: shutil.get_terminal_size().columns - 1])
             self._out.flush()
         else:
-            self.say(text)
+            self.say(shown)
 
     def clear(self) -> None:
         """The last line is of no use any more."""

@@ -13,7 +13,7 @@ from andiron.cli.output import columns, human_bytes, plural
 from andiron.client.blocking.admin import Admin
 from andiron.client.core.descriptions import EARLIEST, LATEST, Config, OffsetAt, Resource, ResourceType
 from andiron.client.core.metadata import NO_LEADER, Partition, Topic
-from andiron.model.errors import ProtocolError
+from andiron.model.errors import ProtocolError, Retriable
 from andiron.model.ids import TopicPartition
 
 UNKNOWN = "?"
@@ -37,8 +37,8 @@ class TopicReport(NamedTuple):
         configs = admin.configs(Resource(ResourceType.TOPIC, name))
         return cls(
             topic,
-            admin.list_offsets(dict.fromkeys(led, EARLIEST)),
-            admin.list_offsets(dict.fromkeys(led, LATEST)),
+            _offsets(admin, led, EARLIEST),
+            _offsets(admin, led, LATEST),
             _sizes(admin, topic),
             [each for each in configs if not each.is_default],
         )
@@ -46,7 +46,8 @@ class TopicReport(NamedTuple):
     def as_text(self) -> str:
         """For people."""
         topic = self.topic
-        records = sum(self.ends[each].offset - self.starts[each].offset for each in self.ends)
+        known = [each for each in self.ends if each in self.starts]
+        records = sum(self.ends[each].offset - self.starts[each].offset for each in known)
         facts = [plural(len(topic.partitions), "partition"), f"id {topic.id_text}"]
         facts += [f"at most {plural(records, 'record')}", human_bytes(sum(self.sizes.values()))]
         facts += ["internal"] if topic.internal else []
@@ -100,6 +101,14 @@ class TopicReport(NamedTuple):
             "end": end.offset if end else None,
             "bytes": self.sizes.get(name),
         }
+
+
+def _offsets(admin: Admin, led: list[TopicPartition], at: int) -> Offsets:
+    """Where the logs start or end; none, where a leader is lost while it is asked and no other comes in time."""
+    try:
+        return admin.list_offsets(dict.fromkeys(led, at))
+    except Retriable:
+        return {}
 
 
 def _sizes(admin: Admin, topic: Topic) -> dict[TopicPartition, int]:

@@ -63,6 +63,8 @@ FSYNC = "log.flush.interval.messages"
 )
 @click.option(
     "--cluster-id",
+    envvar="ANDIRON_CLUSTER_ID",
+    show_envvar=True,
     metavar="ID",
     help="For a new node of a cluster: the id that all its nodes have, from `andiron cluster new-id`.",
 )
@@ -138,7 +140,7 @@ def up(
     if cluster_id is not None:
         claim = import_module(IDENTITY).claim
         claim([*settings.log_dirs, settings.metadata_log_dir], cluster_id, settings.node_id)
-    raise click.exceptions.Exit(_run(settings, quiet))
+    raise click.exceptions.Exit(_run(settings, quiet, hints=not until_stdin_closes))
 
 
 def node_by_itself(host: str, port: int) -> dict[str, str]:
@@ -157,11 +159,11 @@ def node_by_itself(host: str, port: int) -> dict[str, str]:
     }
 
 
-def _run(settings: NodeSettings, quiet: bool) -> int:
+def _run(settings: NodeSettings, quiet: bool, hints: bool) -> int:
     if quiet:
         logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
         return run(settings)
-    code = run(settings, announce=_announce)
+    code = run(settings, announce=_announce if hints else _announce_place)
     if not code:
         click.echo("andiron: stopped; everything is on the disk", err=True)
     return code
@@ -169,8 +171,16 @@ def _run(settings: NodeSettings, quiet: bool) -> int:
 
 def _announce(settings: NodeSettings) -> None:
     """Where it listens, where the data is, and how to talk to it."""
-    listener = settings.advertised[0]
-    address = f"{bracketed(listener.host)}:{listener.port}"
-    click.echo(f"andiron {__version__}: node {settings.node_id} serves {address}")
+    _announce_place(settings)
     click.echo(f"records are kept in {', '.join(settings.log_dirs)}\n")
-    say_how_to_talk(address)
+    say_how_to_talk(_address(settings))
+
+
+def _announce_place(settings: NodeSettings) -> None:
+    """Where it listens, for whoever reads its log."""
+    click.echo(f"andiron {__version__}: node {settings.node_id} serves {_address(settings)}")
+
+
+def _address(settings: NodeSettings) -> str:
+    listener = settings.advertised[0]
+    return f"{bracketed(listener.host)}:{listener.port}"

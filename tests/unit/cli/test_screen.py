@@ -16,7 +16,7 @@ def test_without_a_terminal_a_change_is_a_line() -> None:
     out = io.StringIO()
     screen = Screen(out)
     for text in ("one", "one", "two"):
-        screen.status(text)
+        screen.status(text, also=" · more")
     screen.say("it happened")
     screen.details(["because", "of this"])
     screen.clear()
@@ -27,12 +27,12 @@ def test_without_a_terminal_a_change_is_a_line() -> None:
 def test_on_a_terminal_the_last_line_is_rewritten_and_stays_last() -> None:
     out = Terminal()
     screen = Screen(out)
-    screen.status("one")
+    screen.status("one", also=" · more")
     screen.status("two")
     screen.say("it happened")
     screen.clear()
 
-    assert out.getvalue() == f"{ERASE}one{ERASE}two{ERASE}andiron: it happened\ntwo{ERASE}"
+    assert out.getvalue() == f"{ERASE}one · more{ERASE}two{ERASE}andiron: it happened\ntwo{ERASE}"
 
 
 def test_a_line_is_not_longer_than_the_terminal() -> None:

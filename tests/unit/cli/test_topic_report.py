@@ -10,6 +10,7 @@ import pytest
 from andiron.cli.topic_report import TopicReport
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
+from andiron.client.settings import ClientSettings
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_configs import (
     DescribeConfigsResourceResult,
@@ -49,7 +50,7 @@ def sizes(request: Any) -> DescribeLogDirsResponse:
 
 
 def report(broker: ScriptedBroker) -> TopicReport:
-    with Client(broker.bootstrap) as client:
+    with Client(broker.bootstrap, ClientSettings(default_api_timeout_ms=0)) as client:
         return TopicReport.gather(Admin(client), "t")
 
 
@@ -99,3 +100,11 @@ def test_sizes_that_cannot_be_had_are_left_out(broker: ScriptedBroker) -> None:
     broker.on(ApiKey.DESCRIBE_LOG_DIRS, lambda request: refusal)
 
     assert report(broker).as_json()["partitions"][0]["bytes"] is None
+
+
+def test_a_leader_that_is_lost_while_it_is_asked_leaves_its_offsets_out(broker: ScriptedBroker) -> None:
+    broker.on(ApiKey.LIST_OFFSETS, lambda request: None)
+    told = report(broker)
+
+    assert "        0       1      0  1         1    ?      ?    100 B" in told.as_text()
+    assert told.as_json()["partitions"][0]["end"] is None

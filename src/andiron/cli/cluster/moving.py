@@ -85,10 +85,16 @@ class Moving:
 
     def throttle(self, moves: Sequence[Change], bytes_per_second: int) -> None:
         """Bound what these moves may copy in a second, on every broker that takes part."""
-        for topic, configs in throttled_replicas(moves).items():
-            self._admin.alter_configs(Resource(ResourceType.TOPIC, topic), configs)
-        for broker in throttled_brokers(moves):
-            self._admin.alter_configs(Resource(ResourceType.BROKER, str(broker)), rates(bytes_per_second))
+        try:
+            for topic, configs in throttled_replicas(moves).items():
+                self._admin.alter_configs(Resource(ResourceType.TOPIC, topic), configs)
+            for broker in throttled_brokers(moves):
+                self._admin.alter_configs(Resource(ResourceType.BROKER, str(broker)), rates(bytes_per_second))
+        except ProtocolError as error:
+            if error.code is not ErrorCode.INVALID_CONFIG:
+                raise
+            complaint = "these brokers have no throttle for replicas; leave --throttle out. Nothing was moved"
+            raise Failure(complaint) from error
 
     def unthrottle(self, topics: Iterable[str]) -> None:
         """Take the throttles away: of these topics, and of every broker."""

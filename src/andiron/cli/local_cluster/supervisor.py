@@ -41,12 +41,15 @@ class Supervisor:
         voters: Sequence[int] = (),
         restart: bool = False,
         announce: Callable[[], None] = lambda: None,
+        bootstrap: str = "",
     ) -> None:
         self._children = {child.id: child for child in children}
         self._watcher, self._screen = watcher, screen
         self._voters = frozenset(voters)
         self._restart, self._announce = restart, announce
+        self._where = f" · {bootstrap}" if bootstrap else ""
         self._signals = 0
+        self._last_signal: signal.Signals | None = None
         self._dead: set[int] = set()  # reported, and not started again
         self._pauses: dict[int, float] = {}
         self._due: dict[int, float] = {}  # when to start again
@@ -64,6 +67,7 @@ class Supervisor:
             self._watcher.start()
             started = self._wait_until_up()
             if started and not self._signals:
+                self._screen.clear()
                 self._announce()
                 self._watch()
             self._watcher.stop()
@@ -141,7 +145,7 @@ class Supervisor:
             if snapshot.controller is not None:
                 self._controller = snapshot.controller
             alive = snapshot._replace(up=snapshot.up & frozenset(running))
-            self._screen.status(alive.describe(list(self._children)))
+            self._screen.status(alive.describe(list(self._children)), self._where)
         return snapshot
 
     # ── stop ─────────────────────────────────────────────────────────────────────────
@@ -149,6 +153,8 @@ class Supervisor:
     def _stop(self) -> bool:
         """Whether all ended in order; those that had ended before count with how they did."""
         self._screen.clear()
+        if self._last_signal is not None:
+            self._screen.note(f"{self._last_signal.name}: the nodes are stopped one after the other")
         for child in self._stop_order():
             if not child.running:
                 continue
@@ -156,7 +162,10 @@ class Supervisor:
             child.terminate()
             if not self._wait(child):
                 return False
-        return all(child.exit_code in CLEAN for child in self._children.values())
+        unclean = [child for child in self._children.values() if child.exit_code not in CLEAN]
+        for child in unclean:
+            self._screen.say(f"node {child.id} had ended with {child.ended_with}")
+        return not unclean
 
     def _stop_order(self) -> list[Child]:
         def rank(child: Child) -> tuple[bool, bool, int]:
@@ -177,3 +186,4 @@ class Supervisor:
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         self._signals += 1
+        self._last_signal = signal.Signals(number)

@@ -15,6 +15,10 @@ from andiron.client.core.reassignments import Change, Reassignment
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.wire.apis import ApiKey
+from andiron.wire.messages.incremental_alter_configs import (
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsResponse,
+)
 from unit.cli.cluster.scripted_cluster import ScriptedCluster
 
 P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -129,3 +133,15 @@ def test_whoever_is_tired_of_waiting_is_told_that_it_goes_on(
 def test_replicas_are_listed_by_partition(scripted: ScriptedCluster, moving: Moving) -> None:
     with Client(scripted.bootstrap) as client:
         assert replicas_of(client.topics()) == {P0: [1, 2], P1: [2, 1]}
+
+
+def test_brokers_without_throttles_are_told_of_before_anything_is_moved(
+    scripted: ScriptedCluster, moving: Moving
+) -> None:
+    refusal = AlterConfigsResourceResponse(ErrorCode.INVALID_CONFIG.number)
+    answer = IncrementalAlterConfigsResponse(responses=[refusal])
+    scripted.on(ApiKey.INCREMENTAL_ALTER_CONFIGS, lambda request: answer)
+
+    with pytest.raises(Failure, match="leave --throttle out"):
+        moving.begin(MOVES, throttle=1000)
+    assert not scripted.under_way

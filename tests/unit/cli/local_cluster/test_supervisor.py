@@ -112,6 +112,7 @@ def test_brokers_stop_before_voters_and_the_controller_last(world: World) -> Non
 
     assert world.run(interrupt, voters=(1, 2, 3)) == 0
     assert world.stopped() == ["5", "4", "3", "1", "2"]
+    assert "SIGINT: the nodes are stopped" in world.said.getvalue()
 
 
 def test_a_node_that_does_not_start_stops_all_with_its_reason(world: World) -> None:
@@ -134,6 +135,7 @@ def test_a_node_that_ends_later_is_told_with_its_last_lines_and_the_others_go_on
 
     assert world.run(second.kill, check, interrupt) == 1
     assert "\n    ready\n" in world.said.getvalue()
+    assert world.said.getvalue().endswith("andiron: node 2 had ended with SIGKILL\n")
     assert world.stopped() == ["1"]
 
 
