@@ -13,8 +13,9 @@ never        what was synced before anything was said (flush.messages=1), on a t
              and a node that was stopped, paused, cut off or late.
 
 A leader that had asked to be the only one in sync before its power went, and is granted that after, is in the same
-place; so the in-sync replicas are looked at again when they change within the leader's epoch, but not when another
-leads: to elect the one that has lost something where another has not, is the fault that is looked for.
+place; so is one that is elected, or the last that is left in sync, before the controller can know of its end. The
+in-sync replicas are looked at again when they change so. But to elect one that has lost something, and is known to
+have come to a bad end, where another has not, is the fault that is looked for.
 
 What lies in several logs, and was to fit together, is excused with any one of them (`is_given`).
 """
@@ -61,7 +62,7 @@ class Excuse(Watcher):
             self._applied = self._newest.applied
             for (_, place), epoch in list(self._doubts.items()):
                 told = self._newest.partition(place)
-                if told is not None and told.leader_epoch == epoch:
+                if told is not None and (told.leader_epoch == epoch or not self._is_known(told)):
                     self._weigh(place, told)
 
     # ── in a cluster ─────────────────────────────────────────────────────────────────
@@ -86,6 +87,14 @@ class Excuse(Watcher):
             return
         if any((member, place) in self._doubts and not self._is_whole(member, place) for member in members):
             self._canons[place].is_excused = self.is_given = True
+
+    def _is_known(self, told: PartitionImage) -> bool:
+        """Whether the controller knows of the bad end of one that it has in sync."""
+        for member in told.isr:
+            broker = self._newest.broker(member)
+            if broker is None or broker.fenced or broker.epoch != self._ended.get(member):
+                return True
+        return False
 
     def _is_suspect(self, node: int, place: Place) -> bool:
         """Whether a node has come to a bad end, and is not known to have recovered from it."""
