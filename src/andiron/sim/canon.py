@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import Millis, TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.record import Record
 from andiron.sim.ledger import Sent
@@ -35,16 +35,22 @@ class Canon:
         self.name = name
         self.start = self.end = 0  # start: the highest that a leader's log ever had
         self.written: dict[tuple[int, int], Record] = {}
+        self._times: dict[tuple[int, int], Millis] = {}  # when, by the world's time
         self.records: dict[int, Record] = {}
         self.promised: dict[int, Sent] = {}
         self.was_compacted = False
         self.is_excused = False  # the next leader may have less
         self.cuts = 0  # how often that was so
 
-    def write(self, epoch: int, records: Iterable[Record]) -> None:
+    def write(self, epoch: int, records: Iterable[Record], now: Millis) -> None:
         """A leader has appended."""
         for record in records:
             self.written[epoch, record.offset] = record
+            self._times[epoch, record.offset] = now
+
+    def written_at(self, batch: Batch, records: list[Record]) -> Millis | None:
+        """When a leader wrote this."""
+        return self._times.get((batch.leader_epoch, records[0].offset)) if records else None
 
     def knows(self, batch: Batch, records: list[Record]) -> bool:
         """Whether a leader was seen to write this; of a batch without records nothing can be said."""

@@ -15,18 +15,20 @@ from andiron.model.ids import Millis
 class Clock:
     """The time as one machine has it."""
 
-    __slots__ = ("_ahead_ms", "_at", "_last", "_leapt_ms", "_time")
+    __slots__ = ("_ahead_ms", "_at", "_last", "_leapt_ms", "_time", "strayed_ms")
 
     def __init__(self, time: Callable[[], Millis]) -> None:
         """`time` is the world's, which never jumps."""
         self._time = time
         self._ahead_ms = self._leapt_ms = 0
+        self.strayed_ms = 0  # by all jumps together: what two clocks differ by is no more than theirs
         self._last = self._at = Millis(0)
 
     def jump(self, ms: int) -> None:
         """Somebody sets the wall clock, forward or back."""
         self._ahead_ms += ms
         self._leapt_ms += max(ms, 0)
+        self.strayed_ms += abs(ms)
 
     @property
     def reach(self) -> Millis:

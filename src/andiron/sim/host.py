@@ -52,7 +52,10 @@ if TYPE_CHECKING:
     from andiron.sim.network import Network
     from andiron.sim.world import Happening, World
 
-GRACE_MS = 3_000  # for what is in flight when the node is told to stop
+LEAVE_MS = 30_000  # for others to take over what is led by a node that is told to stop
+RESIGN_MS = 200  # for others to hear that it leads the metadata no more
+GRACE_MS = 3_000  # for what is in flight then
+LOOKS_EVERY_MS = 10
 WAKES_MAX = 1_000  # in one millisecond
 
 
@@ -75,7 +78,7 @@ class Host:
         self.life = 0  # changes when a node comes or goes: what was under way for another is of no concern
         self.is_open = False  # to clients
         self.background, self.peers = Background(self), Peers(self, network)
-        self._stopping = False
+        self._leaving = self._stopping = False
         self._end = End.KILLED  # that the fuse leads to
         self._links: dict[int, Link] = {}
         self._waits: list[Happening] | None = None  # for a paused node to go on
@@ -135,7 +138,7 @@ class Host:
         self.life += 1
         self.clock.restart()
         self._wake_at = NEVER
-        self._stopping = False
+        self._leaving = self._stopping = False
         self.note("starts", f"for the {self.boots}. time")
         node = self.node = Node(self.settings, self.disk, self.world.chance.getrandbits(64))
         try:
@@ -148,12 +151,15 @@ class Host:
             self._go_down(End.KILLED)
 
     def stop(self) -> None:
-        """SIGTERM: no more requests; what is in flight is completed; everything is brought to the disk."""
-        if self.node is not None and not self._stopping:
+        """SIGTERM: others take over what is led here; no more requests; what is in flight is completed; everything is
+        brought to the disk."""
+        node = self.node
+        if node is not None and not self._leaving:
             self.note("stops")
-            self._stopping, self.is_open = True, False
-            until = Millis(self.world.now + GRACE_MS)
-            self.when_awake(lambda: self._wind_down(until))
+            self._leaving = True
+            until = Millis(self.world.now + LEAVE_MS)
+            self.when_awake(lambda: self._tell(node.leave))
+            self.when_awake(lambda: self._leave(until))
 
     def kill(self) -> None:
         """kill -9: nothing of what was written is lost."""
@@ -308,6 +314,35 @@ class Host:
 
     # ── ends ─────────────────────────────────────────────────────────────────────────
 
+    def _tell(self, step: Callable[[Millis], list[Effect]]) -> None:
+        """Have the node do something that is no event."""
+        try:
+            self._take(lambda: step(self.clock.now()))
+        except Violation:
+            raise
+        except Exception as error:
+            raise Violation("a stop succeeds", repr(error)) from error
+
+    def _leave(self, until: Millis) -> None:
+        """Go on serving until others have taken over; then let them hear who leads the metadata no more."""
+        node, life = self.node, self.life
+        if node is None:
+            return
+        if not node.has_left and self.world.now < until:
+            self.world.after(LOOKS_EVERY_MS, lambda: self.if_still(life, lambda: self._leave(until)))
+            return
+        self._tell(node.resign)
+        if self.life == life:
+            self._resign(Millis(self.world.now + RESIGN_MS))
+
+    def _resign(self, until: Millis) -> None:
+        life = self.life
+        if self.peers.has_unsent and self.world.now < until:
+            self.world.after(LOOKS_EVERY_MS, lambda: self.if_still(life, lambda: self._resign(until)))
+            return
+        self._stopping, self.is_open = True, False
+        self._wind_down(Millis(self.world.now + GRACE_MS))
+
     def _wind_down(self, until: Millis) -> None:
         node, life = self.node, self.life
         if self.background.flushing and self.world.now < until:
@@ -319,9 +354,9 @@ class Host:
         if node is None or self.life != life:
             return
         try:
-            if node.ready:
+            if node.is_settled:
                 node.stop(self.clock.now())
-            self._go_down(End.STOPPED if node.ready else End.KILLED)
+            self._go_down(End.STOPPED if node.is_settled else End.KILLED)
         except Killed:
             self.burn_down()
         except Violation:

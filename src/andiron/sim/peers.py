@@ -37,6 +37,11 @@ class Peers:
         self.host, self.network = host, network
         self._lanes: dict[tuple[Address, str], Lane] = {}
 
+    @property
+    def has_unsent(self) -> bool:
+        """Whether something is to be said to somebody who could not be reached yet."""
+        return any(lane.is_waiting_for_a_link for lane in self._lanes.values())
+
     def call(self, call: Call) -> None:
         """Ask; what comes of it is an event of a later step."""
         key = call.to, call.lane
@@ -49,7 +54,7 @@ class Peers:
         """A lane is of no more use."""
         self._lanes.pop(lane.key, None)
         for errand in lane.waiting:
-            self.host.note("hears nothing", f"of {errand}: {reason}")
+            self.host.note("no answer", f"{errand}: {reason}")
             self.host.later(Unanswered(errand.correlation, f"{lane.to}: {reason}"))
         lane.waiting.clear()
 
@@ -71,6 +76,10 @@ class Lane:
         self._link: Link | None = None
         self._is_over = False
         self._host.world.after(self._network.delay(), self._connect)
+
+    @property
+    def is_waiting_for_a_link(self) -> bool:
+        return self._link is None and bool(self.waiting)
 
     def ask(self, call: Call) -> None:
         """Send a request, or keep it until there is a link."""

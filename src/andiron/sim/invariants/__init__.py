@@ -62,6 +62,7 @@ from andiron.sim.invariants.votes import VotersVoteOnce
 from andiron.sim.journal import Journal
 from andiron.sim.ledger import Ledger
 from andiron.sim.mirror import Mirrors
+from andiron.sim.newest import Newest
 from andiron.sim.shared_catalog import SharedCatalog
 from andiron.sim.watcher import Watcher
 
@@ -74,18 +75,20 @@ def all_invariants(
     `durable`: whatever coordinators write to is synced before they say so.
     """
     canons = Canons() if nodes > 1 else None
-    growth, excuse = LogsGrow(mirrors, ledger, canons), Excuse(mirrors, canons, durable=durable)
+    newest, growth = Newest(), LogsGrow(mirrors, ledger, canons)
+    excuse = Excuse(mirrors, newest, canons, durable=durable)
     among_nodes: list[Watcher] = []
     if canons is not None:
         among_nodes = [
             EpochsHaveOneLeader(),
             VotersVoteOnce(),
             MetadataAgrees(),
-            ReplicasAgree(mirrors, canons),
-            AckedStays(mirrors, canons),
+            ReplicasAgree(mirrors, canons, newest),
+            AckedStays(mirrors, canons, newest),
             ReplicasConverge(mirrors),
         ]
     return [
+        newest,
         excuse,
         PromisesSurvive(mirrors, growth),
         growth,

@@ -7,6 +7,8 @@
 Looked at as it grows: a leader's watermark that moves on adds to what is committed; a replica's log is compared with
 that up to its own watermark, each offset once; all of it is compared when a node begins to lead.
 
+A leader whose epoch is over, and who has not heard of it, commits nothing and need not have anything.
+
 Compaction takes records away on each replica in its own time, so where one has nothing it is not compared; that it
 keeps the latest of each key is seen elsewhere (compaction.py).
 """
@@ -17,6 +19,7 @@ from andiron.broker.partition import Partition
 from andiron.sim.canon import Canon, Canons
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
+from andiron.sim.newest import Newest
 from andiron.sim.watcher import End, Violation, Watcher
 
 AGREE = "replicas agree on what is committed"
@@ -27,8 +30,8 @@ KNOWN = "what a follower takes for committed is"
 class ReplicasAgree(Watcher):
     """Compares each replica with what is committed."""
 
-    def __init__(self, mirrors: Mirrors, canons: Canons) -> None:
-        self._mirrors, self._canons = mirrors, canons
+    def __init__(self, mirrors: Mirrors, canons: Canons, newest: Newest) -> None:
+        self._mirrors, self._canons, self._newest = mirrors, canons, newest
         self._seen: dict[Key, tuple[int, int, int, bool]] = {}  # watermark, end, epoch, whether it leads
         self._checked: dict[Key, int] = {}
 
@@ -39,25 +42,26 @@ class ReplicasAgree(Watcher):
         assert host.node is not None
         for partition in host.node.broker.partitions:
             key, log = key_of(host, partition), partition.log
-            now = partition.watermark, log.end, partition.epoch, partition.leads
+            now = partition.watermark, log.end, partition.epoch, self._newest.leads(host, partition)
             seen = self._seen.get(key)
             if seen == now:
                 continue
             mirror = self._mirrors.of(host, partition)
             if mirror.fell is None and partition.failure is None:
                 self._seen[key] = now
-                self._look(key, partition, mirror, began=seen is None or seen[2:] != now[2:])
+                began = now[3] and (seen is None or seen[2:] != now[2:])
+                self._look(key, partition, mirror, leads=now[3], began=began)
 
-    def _look(self, key: Key, partition: Partition, mirror: Mirror, *, began: bool) -> None:
+    def _look(self, key: Key, partition: Partition, mirror: Mirror, *, leads: bool, began: bool) -> None:
         canon, watermark = self._canons.of(partition), partition.watermark
         canon.was_compacted = canon.was_compacted or mirror.was_compacted
-        if partition.leads:
+        if leads:
             if began:
                 self._check_leader(key, partition, mirror, canon)
             canon.start = max(canon.start, partition.log.start)
             if watermark > canon.end:
                 canon.commit(mirror, watermark)
-        elif watermark > max(canon.end, canon.start) and not canon.cuts:
+        elif not partition.leads and watermark > max(canon.end, canon.start) and not canon.cuts:
             raise Violation(
                 KNOWN, f"{_told(key, partition)}: {watermark}, where {canon.end} is the end of it"
             )

@@ -2,7 +2,8 @@
 
 A record may go if there is a later one of its key. A tombstone may go by itself once
 delete.retention.ms have passed, and takes with it the right of the key's older records to be there.
-Nothing of the active segment goes. What stays is byte for byte what was written.
+Nothing of the active segment goes. What stays is byte for byte what was written. Until when a tombstone stays is
+written down by whoever first compacts it, and counts on other nodes as well, whatever their clocks say.
 
 Of transactions: what was aborted goes, and supersedes nothing; what is undecided stays, and supersedes nothing
 yet; a marker goes when nothing is left that it decides about. A marker that was not synced may be lost with the power,
@@ -104,4 +105,6 @@ def _is_spent(host: Host, mirror: Mirror, offset: int) -> bool:
     """Whether the record is a tombstone that has been there for long enough."""
     if mirror.records[offset].value is not None:
         return False
-    return host.clock.reach - mirror.batch_at(offset).time >= mirror.delete_retention_ms
+    others = [each.clock.strayed_ms for each in host.world.hosts.values() if each is not host]
+    slack_ms = host.clock.strayed_ms + sum(others) if others else 0
+    return host.clock.reach - mirror.batch_at(offset).time >= mirror.delete_retention_ms - slack_ms

@@ -13,30 +13,32 @@ never        what was synced before anything was said (flush.messages=1), on a t
              and a node that was stopped, paused, cut off or late.
 
 A leader that had asked to be the only one in sync before its power went, and is granted that after, is in the same
-place; so the in-sync replicas are looked at again when they change within the leader's epoch, but not when another
-leads: to elect the one that has lost something where another has not, is the fault that is looked for.
+place; so is one that is elected, or the last that is left in sync, before the controller can know of its end. The
+in-sync replicas are looked at again when they change so. But to elect one that has lost something, and is known to
+have come to a bad end, where another has not, is the fault that is looked for.
 
 What lies in several logs, and was to fit together, is excused with any one of them (`is_given`).
 """
 
 from __future__ import annotations
 
-from andiron.controller.image import Image, PartitionImage
-from andiron.model.ids import NodeId
+from andiron.controller.image import PartitionImage
 from andiron.sim.canon import Canons, Place
 from andiron.sim.host import Host
 from andiron.sim.mirror import Mirrors
+from andiron.sim.newest import Newest
 from andiron.sim.watcher import End, Watcher
 
 
 class Excuse(Watcher):
     """Whether what was committed may be lost, and what lies in several logs not fit together any more."""
 
-    def __init__(self, mirrors: Mirrors, canons: Canons | None = None, *, durable: bool) -> None:
+    def __init__(
+        self, mirrors: Mirrors, newest: Newest, canons: Canons | None = None, *, durable: bool
+    ) -> None:
         """`durable`: every log is synced before anything is said. `canons` are for those who are not alone."""
-        self._mirrors, self._canons, self._durable = mirrors, canons, durable
+        self._mirrors, self._newest, self._canons, self._durable = mirrors, newest, canons, durable
         self.is_given = False
-        self._image: Image | None = None  # the newest that any node had
         self._applied = -1
         self._ended: dict[
             int, int
@@ -56,24 +58,21 @@ class Excuse(Watcher):
             self._ended_badly(host, power_lost=True)
 
     def stepped(self, host: Host) -> None:
-        if self._canons is None or host.node is None:
-            return
-        metadata = host.node.broker.metadata
-        if metadata.applied > self._applied:
-            self._applied, self._image = metadata.applied, metadata.image
+        if self._newest.applied > self._applied:
+            self._applied = self._newest.applied
             for (_, place), epoch in list(self._doubts.items()):
-                told = self._told(place)
-                if told is not None and told.leader_epoch == epoch:
+                told = self._newest.partition(place)
+                if told is not None and (told.leader_epoch == epoch or not self._is_known(told)):
                     self._weigh(place, told)
 
     # ── in a cluster ─────────────────────────────────────────────────────────────────
 
     def _ended_badly(self, host: Host, *, power_lost: bool) -> None:
         assert self._canons is not None
-        broker = None if self._image is None else self._image.brokers.get(NodeId(host.number))
+        broker = self._newest.broker(host.number)
         self._ended[host.number] = -1 if broker is None else broker.epoch
         for place, canon in self._canons.items():
-            told, mirror = self._told(place), self._mirrors.get((host.number, *place))
+            told, mirror = self._newest.partition(place), self._mirrors.get((host.number, *place))
             if told is None or mirror is None:
                 continue
             if power_lost and mirror.kept < min(mirror.end, canon.end) and not mirror.always_durable:
@@ -83,17 +82,25 @@ class Excuse(Watcher):
     def _weigh(self, place: Place, told: PartitionImage) -> None:
         """Are all of those who could lead in doubt, and did one of them lose something?"""
         assert self._canons is not None
-        members = [*told.isr, *getattr(told, "elr", ()), *getattr(told, "last_known_elr", ())]
+        members = [*told.isr, *told.elr, *told.last_known_elr]
         if not all(self._is_suspect(member, place) for member in members):
             return
         if any((member, place) in self._doubts and not self._is_whole(member, place) for member in members):
             self._canons[place].is_excused = self.is_given = True
 
+    def _is_known(self, told: PartitionImage) -> bool:
+        """Whether the controller knows of the bad end of one that it has in sync."""
+        for member in told.isr:
+            broker = self._newest.broker(member)
+            if broker is None or broker.fenced or broker.epoch != self._ended.get(member):
+                return True
+        return False
+
     def _is_suspect(self, node: int, place: Place) -> bool:
         """Whether a node has come to a bad end, and is not known to have recovered from it."""
         if node not in self._ended:
             return False
-        broker = None if self._image is None else self._image.brokers.get(NodeId(node))
+        broker = self._newest.broker(node)
         has_registered = broker is not None and broker.epoch != self._ended[node]
         return not (has_registered and self._is_whole(node, place))
 
@@ -101,7 +108,3 @@ class Excuse(Watcher):
         assert self._canons is not None
         mirror = self._mirrors.get((node, *place))
         return mirror is not None and mirror.fell is None and mirror.end >= self._canons[place].end
-
-    def _told(self, place: Place) -> PartitionImage | None:
-        topic = None if self._image is None else self._image.topics_by_id.get(place[0])
-        return None if topic is None else topic.partitions.get(place[1])

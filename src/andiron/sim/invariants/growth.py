@@ -86,13 +86,15 @@ class LogsGrow(Watcher):
             raise Violation(SENT, f"{batch} of {mirror.name} fails its checksum")
         records = list(records_of(batch))
         canon = None if self._canons is None else self._canons.of(partition)
+        since = None if canon is None else canon.written_at(batch, records)
         if canon is not None and (canon.knows(batch, records) or (self._follows(partition) and not found)):
             _check_copy(host, mirror, canon, batch, records)
         else:
             self._check_written(host, mirror, batch, records)
             if canon is not None:
-                canon.write(batch.leader_epoch, records)
-        mirror.add(batch, records, host.clock.reach)
+                canon.write(batch.leader_epoch, records, host.world.now)
+        age_ms = 0 if since is None else host.world.now - since
+        mirror.add(batch, records, Millis(host.clock.reach - age_ms))
 
     # ── what a leader writes ─────────────────────────────────────────────────────────
 

@@ -31,8 +31,8 @@ class EpochsHaveOneLeader(Watcher):
         assert host.node is not None
         broker = host.node.broker
         for partition in (broker.metadata.partition, *broker.partitions):
-            if not partition.leads:
-                continue
+            if not partition.leads or not (host.is_open or partition is broker.metadata.partition):
+                continue  # or nobody can ask it yet
             key, epoch = key_of(host, partition), partition.epoch
             seen = self._seen.get(key, -1)
             if seen == epoch:

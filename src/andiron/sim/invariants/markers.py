@@ -40,8 +40,9 @@ class MarkersFollowDecisions(Watcher):
             if mirror.fell is not None:
                 continue
             key = key_of(host, partition)
-            if not partition.leads:
+            if not partition.leads:  # and has what was looked at where it was written
                 self._known.pop(key, None)
+                self._seen[key] = len(mirror.batches)
                 continue
             seen = min(self._seen.get(key, 0), len(mirror.batches))
             for stored in mirror.batches[seen:]:

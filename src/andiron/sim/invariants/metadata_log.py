@@ -34,6 +34,7 @@ class MetadataAgrees(Watcher):
     def __init__(self) -> None:
         self._hashes: dict[int, tuple[bytes, int]] = {}  # by end offset: the hash, and who had it first
         self._end = 0  # of what is committed anywhere
+        self._epoch = 0  # the latest in which somebody led
         self._readings: dict[int, _Reading] = {}
 
     def went_down(self, host: Host, end: End) -> None:
@@ -43,8 +44,11 @@ class MetadataAgrees(Watcher):
         assert host.node is not None
         partition = host.node.broker.metadata.partition
         reading = self._readings.setdefault(host.number, _Reading())
-        if partition.leads and partition.log.end < self._end:
-            raise Violation(KEPT, f"{host.name}: it ends at {partition.log.end}, committed up to {self._end}")
+        if partition.leads and partition.epoch > self._epoch:
+            self._epoch = partition.epoch
+            if partition.log.end < self._end:
+                how = f"{host.name}: it ends at {partition.log.end}, committed up to {self._end}"
+                raise Violation(KEPT, how)
         if partition.watermark > reading.end:
             self._read(host, reading, partition.watermark)
 

@@ -15,6 +15,7 @@ from andiron.sim.canon import Canon, Canons
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
+from andiron.sim.newest import Newest
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
 
@@ -25,8 +26,8 @@ READABLE = "what was acknowledged can be read from every later leader"
 class AckedStays(Watcher):
     """Remembers what was acknowledged, and looks whenever somebody begins to lead."""
 
-    def __init__(self, mirrors: Mirrors, canons: Canons) -> None:
-        self._mirrors, self._canons = mirrors, canons
+    def __init__(self, mirrors: Mirrors, canons: Canons, newest: Newest) -> None:
+        self._mirrors, self._canons, self._newest = mirrors, canons, newest
         self._leads: dict[Key, int] = {}  # the epoch in which a replica was last seen to lead
 
     def went_down(self, host: Host, end: End) -> None:
@@ -57,7 +58,7 @@ class AckedStays(Watcher):
         for partition in host.node.broker.partitions:
             if partition.leads:
                 key = key_of(host, partition)
-                if self._leads.get(key) != partition.epoch:
+                if self._leads.get(key) != partition.epoch and self._newest.leads(host, partition):
                     self._leads[key] = partition.epoch
                     self._check(host, partition)
 
