@@ -101,19 +101,6 @@ def test_a_decision_that_cannot_be_written_is_raised_when_its_response_is_asked_
     assert refusal(wait.then) is ErrorCode.KAFKA_STORAGE_ERROR
 
 
-def test_producer_ids_are_given_out_of_a_block_without_asking_again(node):
-    broker = node.node.broker
-    wait = broker.next_producer_id(node.now, lambda id: id)
-    node.carry_out(node.node._end_of_step(node.now))
-    first = wait.then()
-
-    assert [broker.next_producer_id(node.now, lambda id: id) for _ in range(3)] == [
-        first + 1,
-        first + 2,
-        first + 3,
-    ]
-
-
 def test_its_cluster_id_is_that_of_its_directories(node):
     assert f"cluster.id={node.node.broker.cluster_id}".encode() in node.disk.read_file(
         "/data/meta.properties"
