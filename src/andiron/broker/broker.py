@@ -21,7 +21,7 @@ for that at the end of the step. Committed metadata takes effect there too (foll
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from andiron.broker.calls import Calls
@@ -50,7 +50,7 @@ from andiron.broker.replication_quota import ReplicationQuota
 from andiron.broker.request import Request
 from andiron.broker.settings import BrokerSettings
 from andiron.broker.transaction_coordinator import TransactionCoordinator
-from andiron.broker.waiting import NOBODY, Wait, WaitingRoom
+from andiron.broker.waiting import Wait, WaitingRoom
 from andiron.controller.image import BROKER, Image
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
@@ -78,6 +78,7 @@ class Broker:
         self.now = Millis(0)  # of this step
         self._chance = chance = Chance(seed)
         me, name = NodeId(settings.node_id), f"node-{settings.node_id}"
+        self.waiting = WaitingRoom()
         self.directories = LogDirectories(disk, chance)
         self.calls = Calls(name, self.touch, self._note_change)
         self.metadata = Metadata(
@@ -85,7 +86,9 @@ class Broker:
             self.touch,
         )  # fmt: skip
         self.channel = ControllerChannel(self.metadata, self.calls, name, self._clock)
-        self.lifecycle = Lifecycle(settings, self.metadata, self.channel.decide, self.later, self._clock)
+        self.lifecycle = Lifecycle(
+            settings, self.metadata, self.channel.decide, self.waiting.later, self._clock
+        )
         self.sent_to_replicas = ReplicationQuota(
             lambda: self.live_settings().leader_replication_throttled_rate
         )
@@ -96,11 +99,11 @@ class Broker:
             )
         )  # fmt: skip
         self.in_sync = InSync(
-            me, lambda: self.lifecycle.epoch, self._is_live, self.channel.decide, self.later,
+            me, lambda: self.lifecycle.epoch, self._is_live, self.channel.decide, self.waiting.later,
             self.touch, self._clock,
         )  # fmt: skip
         self.places = ReplicaPlaces(
-            me, lambda: self.lifecycle.epoch, self.channel.decide, self.later, self._clock
+            me, lambda: self.lifecycle.epoch, self.channel.decide, self.waiting.later, self._clock
         )
         self.partitions = Partitions(settings, self.directories, self.fetchers, self.places)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
@@ -113,14 +116,13 @@ class Broker:
         self.markers = MarkerWriter(self.partition_by_name, self.groups, self.appended)
         sender = MarkerSender(me, self.metadata, self.calls, self.address_of, self.markers.write)
         self.transactions = TransactionCoordinator(
-            settings.transactions, self.metadata, self.appended, self.touch, sender.send, self.later
+            settings.transactions, self.metadata, self.appended, self.touch, sender.send, self.waiting.later
         )
         self.following = Following(
             self.metadata, self.partitions, self.lifecycle, self.in_sync, self.flushing, self.housekeeping,
             self.groups, self.transactions, self.touch,
         )  # fmt: skip
         self.producer_ids = ProducerIds()
-        self.waiting = WaitingRoom()
         self.changed = False  # in this step, in a way that its end must look at
         self._touched: dict[Hashable, None] = {}
         self._effects: list[Effect] = []
@@ -271,22 +273,6 @@ class Broker:
             self._touched[key] = None
             self.changed = True
 
-    def later(self, wait: Wait, then: Callable[[Any], None]) -> None:
-        """Go on with `then` once a wait of this node's own is over. If it comes to nothing, that is logged."""
-
-        def answer(respond: Callable[[], Any]) -> list[Effect]:
-            try:
-                response = respond()
-            except ProtocolError as error:
-                log.warning("left undone: %s", error)
-                return []
-            if isinstance(response, Wait):
-                return self.waiting.admit(response, NOBODY, answer)
-            then(response)
-            return []
-
-        self.waiting.admit(wait, NOBODY, answer)
-
     def flushed(self, event: Flushed, now: Millis) -> None:
         partition = self.flushing.done(event)
         if partition.failure is not None:
@@ -404,6 +390,7 @@ class Broker:
         return self.image.is_live(node)
 
     def _note_change(self) -> None:
+        """The end of this step has something to do."""
         self.changed = True
 
     def _clock(self) -> Millis:
