@@ -1,8 +1,9 @@
-"""What clients do to a small cluster: topics, records, transactions, offsets; each as a client with fresh metadata would."""
+"""What clients do to a small cluster: topics and records; each as a client with fresh metadata would."""
 
 from andiron.model.ids import NO_TOPIC_ID
+from andiron.records.batch import iterate
 from andiron.records.builder import build
-from andiron.records.record import Record
+from andiron.records.record import Record, records_of
 from andiron.wire.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -110,16 +111,33 @@ def fetch(cluster, topic, offset=0, *, frm=None, version=17, partition=0, **how)
 
 
 def read(cluster, topic, *, frm=None, partition=0, **how):
-    """Everything that a consumer can read of a partition."""
+    """Everything that a consumer shows of a partition; of aborted transactions nothing, where it asks for that."""
     found, offset = [], 0
     while True:
         answer = fetch(cluster, topic, offset, frm=frm, partition=partition, **how)
         assert answer.error_code == 0, error_of(answer)
         offset = max(offset, answer.log_start_offset)
-        records = [record for record in records_in(answer.records) if record.offset >= offset]
-        if not records:
-            return [record.value for record in found]
-        found, offset = found + records, records[-1].offset + 1
+        batches = list(iterate(bytes(answer.records or b"")))
+        if not batches:
+            return found
+        found += [record.value for record in _shown(batches, answer, offset)]
+        offset = batches[-1].next_offset
+
+
+def _shown(batches, answer, offset):
+    """The records for the application: no markers, and nothing of a producer between its first aborted record and its
+    marker."""
+    begins = {(each.producer_id, each.first_offset) for each in answer.aborted_transactions or ()}
+    aborted = set()
+    for batch in batches:
+        aborted |= {id for id, first in begins if first <= batch.base_offset and id == batch.producer_id}
+        if batch.is_control:
+            begins = {
+                (id, first) for id, first in begins if id != batch.producer_id or first > batch.base_offset
+            }
+            aborted.discard(batch.producer_id)
+        elif not (batch.is_transactional and batch.producer_id in aborted):
+            yield from (record for record in records_of(batch) if record.offset >= offset)
 
 
 def latest(cluster, topic, *, node=None, partition=0, version=9, timestamp=-1, **how):

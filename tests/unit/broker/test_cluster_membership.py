@@ -1,4 +1,4 @@
-"""Brokers come, go, hand over and take on: controlled shutdown, elections that are asked for, moves, topics meanwhile."""
+"""Brokers come, go and hand over: controlled shutdown, elections that are asked for, moves, topics meanwhile."""
 
 import pytest
 

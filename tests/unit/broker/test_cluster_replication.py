@@ -1,4 +1,4 @@
-"""Followers hold what their leaders have: who is in sync, what that allows, and what a follower does that cannot go on."""
+"""Followers hold what their leaders have: who is in sync, what that allows, and a follower that cannot go on."""
 
 import pytest
 
