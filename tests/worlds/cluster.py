@@ -1,6 +1,12 @@
-"""Several nodes without edges: what they call each other goes through a list, and time passes when the test says so."""
+"""Several nodes without edges: what they call each other goes through a list, and time passes when the test says so.
+
+What is asked of a node that is dead fails at once, as a refused connection does, and who had a connection to it learns
+that it broke. What goes over a way that is cut, or to a node that is paused, is silence until the caller's time is up.
+Replies leave a connection in the order of its requests.
+"""
 
 from collections import deque
+from random import Random
 
 from andiron.broker.node import Node
 from andiron.broker.node_settings import NodeSettings
@@ -8,6 +14,7 @@ from andiron.log.disk import FileSlice
 from andiron.model.effects import (
     Answered,
     Call,
+    Close,
     Connected,
     Disconnected,
     Flush,
@@ -17,7 +24,7 @@ from andiron.model.effects import (
     Unanswered,
     Woken,
 )
-from andiron.model.ids import NEVER, Address
+from andiron.model.ids import Address
 from andiron.sim.disk import MemoryDisk
 from andiron.wire.apis import APIS
 from andiron.wire.codec import decode_message, encode_message
@@ -27,13 +34,15 @@ START = 1_700_000_000_000
 CLUSTER_ID = "an-andiron-cluster-000"
 
 
-def properties(node, voters, **more):
+def properties(node, voters, serves=True, **more):
     """What one node of a cluster is told."""
     votes = node in voters
-    listeners = [f"PLAINTEXT://node-{node}:9092"] + ([f"CONTROLLER://node-{node}:9093"] if votes else [])
+    listeners = ([f"PLAINTEXT://node-{node}:9092"] if serves else []) + (
+        [f"CONTROLLER://node-{node}:9093"] if votes else []
+    )
     given = {
         "node.id": str(node),
-        "process.roles": "broker,controller" if votes else "broker",
+        "process.roles": ",".join(["broker"] * serves + ["controller"] * votes),
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "listeners": ",".join(listeners),
@@ -54,21 +63,22 @@ class Member:
         self.number, self.disk = number, disk
         self.node, self.life = None, 0
         self.conns = {}  # (who, lane) → connection
-        self.tickets = {}  # ticket → who waits for it
+        self.tickets = {}  # ticket → its connection
+        self.waiting = {}  # connection → [ticket, who waits for it, the reply once it is there], in order
 
 
 class SmallCluster:
     """Nodes that hear each other at once, unless the way between them is cut."""
 
-    def __init__(self, nodes=(1, 2, 3), voters=None, **more):
+    def __init__(self, nodes=(1, 2, 3), voters=None, without_broker=(), **more):
         self.now = START
         self.voters = tuple(nodes if voters is None else voters)
-        self.more = more
+        self.without_broker, self.more = without_broker, more
         self.members = {number: Member(number, self._disk(number)) for number in nodes}
         self.cut = set()  # pairs (from, to) between which nothing gets through
         self.paused = set()
-        self.replies = {}
         self._queue = deque()
+        self._overdue = []  # (when, what): calls that went nowhere
         self._ticket = self._conn = 0
         for number in nodes:
             self.start(number)
@@ -85,19 +95,35 @@ class SmallCluster:
     def start(self, number):
         member = self.members[number]
         member.life += 1
-        settings = NodeSettings.load(properties(number, self.voters, **self.more))
+        serves = number not in self.without_broker
+        settings = NodeSettings.load(properties(number, self.voters, serves, **self.more))
         member.node = Node(settings, member.disk, seed=number * 1000 + member.life)
-        member.conns, member.tickets = {}, {}
+        member.conns, member.tickets, member.waiting = {}, {}, {}
         self._carry_out(member, member.node.start(self.now))
         self.settle()
 
-    def kill(self, number):
-        member = self.members[number]
-        member.node, waiting = None, list(member.tickets.values())
-        member.tickets = {}
-        for then in waiting:
-            then(None)
+    def kill(self, *numbers):
+        """As kill -9 does: what was written stays, connections break."""
+        for number in numbers:
+            member = self.members[number]
+            member.node, member.life = None, member.life + 1
+        for number in numbers:
+            self._break_connections(self.members[number])
         self.settle()
+
+    def lose_power(self, *numbers):
+        """Killed, and what was not synced is lost."""
+        self.kill(*numbers)
+        for number in numbers:
+            self.members[number].disk.crash(Random(number))
+
+    def _break_connections(self, member):
+        for waiting in [entry for line in member.waiting.values() for entry in line]:
+            waiting[1](None)
+        member.waiting = {}
+        for other in self.up():
+            for who in [who for who in other.conns if who[0] == member.number]:
+                self._step(other, Disconnected(other.conns.pop(who)))
 
     def stop(self, number):
         member = self.members[number]
@@ -110,7 +136,7 @@ class SmallCluster:
         self._carry_out(member, member.node.resign(self.now))
         self.settle()
         clean = member.node.stop(self.now)
-        member.node = None
+        self.kill(number)
         return clean
 
     # ── time ─────────────────────────────────────────────────────────────────────────
@@ -120,6 +146,9 @@ class SmallCluster:
         until = self.now + ms
         while self.now < until:
             self.now = min(until, self.now + step)
+            for due in [each for each in self._overdue if each[0] <= self.now]:
+                self._overdue.remove(due)
+                due[1]()
             for member in self.members.values():
                 if member.number in self.paused:
                     continue
@@ -161,9 +190,20 @@ class SmallCluster:
                     file.sync()
                 self._later(member, life, Flushed(effect.token))
             elif isinstance(effect, Reply):
-                waiting = member.tickets.pop(effect.ticket, None)
-                if waiting is not None:
-                    waiting(None if effect.parts is None else b"".join(map(_bytes, effect.parts)))
+                self._reply(member, effect)
+            elif isinstance(effect, Close):
+                for _, then, _ in member.waiting.pop(effect.conn, ()):
+                    then(None)
+
+    def _reply(self, member, reply):
+        line = member.waiting.get(member.tickets.pop(reply.ticket), [])
+        for entry in line:
+            if entry[0] == reply.ticket:
+                entry[2] = b"" if reply.parts is None else b"".join(map(_bytes, reply.parts))
+        while line and line[0][2] is not None:
+            _, then, frame = line.pop(0)
+            if frame:
+                then(frame)
 
     def _later(self, member, life, event):
         self._queue.append(lambda: self._step(member, event) if member.life == life else None)
@@ -171,22 +211,31 @@ class SmallCluster:
     def _call(self, caller, life, call):
         to = self._at(call.to)
 
+        def unanswered(reason):
+            self._later(caller, life, Unanswered(call.token, reason))
+
+        def in_vain():
+            self._overdue.append((self.now + call.timeout_ms, lambda: unanswered("time is up")))
+
         def arrive():
-            if to is None or to.node is None or not self._reachable(caller.number, to.number):
-                self._later(caller, life, Unanswered(call.token, "nobody is there"))
-                return
-            if call.to.port == 9092 and not to.node.ready:
-                self._later(caller, life, Unanswered(call.token, "refused"))
-                return
-            frame = b"".join(map(_bytes, call.parts))
-            listener = "CONTROLLER" if call.to.port == 9093 else "PLAINTEXT"
-            self._ask(to, (caller.number, caller.life, call.lane, listener), listener, frame, answer)
+            if to is None or to.node is None:
+                unanswered("nobody is there")
+            elif not self._reachable(caller.number, to.number):
+                in_vain()
+            elif call.to.port == 9092 and not to.node.is_settled:
+                unanswered("refused")
+            else:
+                frame = b"".join(map(_bytes, call.parts))
+                listener = "CONTROLLER" if call.to.port == 9093 else "PLAINTEXT"
+                self._ask(to, (caller.number, caller.life, call.lane, listener), listener, frame, answer)
 
         def answer(frame):
             if caller.node is None or caller.life != life:
                 return
-            if frame is None or not self._reachable(to.number, caller.number):
-                self._later(caller, life, Unanswered(call.token, "lost"))
+            if frame is None:
+                unanswered("lost")
+            elif not self._reachable(to.number, caller.number):
+                in_vain()
             else:
                 self._later(caller, life, Answered(call.token, memoryview(bytearray(frame))))
 
@@ -198,37 +247,50 @@ class SmallCluster:
             to.conns[who] = self._conn
             self._step(to, Connected(self._conn, listener, "somewhere"))
         self._ticket += 1
-        to.tickets[self._ticket] = then
-        self._step(to, Received(to.conns[who], self._ticket, memoryview(bytearray(frame))))
+        conn = to.tickets[self._ticket] = to.conns[who]
+        to.waiting.setdefault(conn, []).append([self._ticket, then, None])
+        self._step(to, Received(conn, self._ticket, memoryview(bytearray(frame))))
 
     def _at(self, address):
         assert isinstance(address, Address)
         return self.members.get(int(address.host.removeprefix("node-")))
 
     def _reachable(self, a, b):
-        return (a, b) not in self.cut and b not in self.paused
+        return (a, b) not in self.cut and not {a, b} & self.paused
+
+    def isolate(self, *numbers):
+        """Cut all ways between these nodes and the others; clients still reach all."""
+        others = [number for number in self.members if number not in numbers]
+        self.cut |= {pair for a in numbers for b in others for pair in ((a, b), (b, a))}
+
+    def heal(self):
+        self.cut.clear()
 
     # ── clients ──────────────────────────────────────────────────────────────────────
 
     def ask(self, number, body, version=None, listener="PLAINTEXT"):
-        """Ask a node as a client would; a list that the answer comes into."""
+        """Ask a node as a client would, over a connection of its own; a list that the answer comes into, or None if the
+        node hangs up."""
         member = self.members[number]
         api = APIS[type(body).__api_key__]
         version = api.versions[1] if version is None else version
         answers = []
 
         def then(frame):
+            if frame is None:
+                answers.append(None)
+                return
             _, position = decode_response_header(frame, 0, len(frame), api.key, version)
             answers.append(decode_message(api.response, version, frame[position:]))
 
         frame = encode_request_header(api.key, version, 7, "test") + encode_message(body, version)
-        self._ask(member, ("client", listener), listener, frame, then)
+        self._ask(member, ("client", self._ticket), listener, frame, then)
         self.settle()
         return answers
 
-    def answer(self, number, body, version=None, ms=40_000):
+    def answer(self, number, body, version=None, ms=40_000, listener="PLAINTEXT"):
         """The answer of a node, however long it takes."""
-        answers = self.ask(number, body, version)
+        answers = self.ask(number, body, version, listener)
         self.until(lambda: answers, ms)
         return answers[0]
 
@@ -252,22 +314,17 @@ class SmallCluster:
     def partition(self, number, topic, index=0):
         return self.broker(number).partitions.get((topic, index))
 
+    @property
+    def image(self):
+        """What the node knows that has read the most of the metadata."""
+        return max((m.node.broker.metadata for m in self.up()), key=lambda known: known.applied).image
+
     def leader_of(self, topic, index=0):
-        for member in self.up():
-            found = member.node.broker.image.topics.get(topic)
-            if found is not None and member.node.ready:
-                return found.partitions[index].leader
-        return None
+        return self.image_of(topic, index).leader
 
     def image_of(self, topic, index=0):
-        for member in self.up():
-            if member.node.ready:
-                return member.node.broker.image.topics[topic].partitions[index]
-        return None
+        return self.image.topics[topic].partitions[index]
 
 
 def _bytes(part):
     return part.read() if isinstance(part, FileSlice) else bytes(part)
-
-
-__all__ = ["NEVER", "Disconnected", "SmallCluster", "properties"]

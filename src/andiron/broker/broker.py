@@ -3,6 +3,7 @@
     handlers ──▶ Broker ──┬─ metadata      the cluster's state and the log it is replayed from
                           ├─ channel       the way to the controller
                           ├─ lifecycle     this broker's place in the cluster
+                          ├─ following     what committed metadata does here
                           ├─ partitions    the logs hosted here
                           ├─ fetchers      which of them are brought up to other nodes' logs
                           ├─ in_sync       who keeps up with those that are led here
@@ -14,15 +15,14 @@
                           └─ housekeeping  retention, compaction, checkpoints: what time brings
 
 A handler changes things through here and the broker notes what it touched; node.py asks
-for that at the end of the step. Committed metadata takes effect there too: partitions are
-made, reconfigured and removed as the metadata log says, and nothing else says so.
+for that at the end of the step. Committed metadata takes effect there too (following.py).
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 from andiron.broker.calls import Calls
 from andiron.broker.controller_channel import ControllerChannel
@@ -30,26 +30,27 @@ from andiron.broker.fetch_sessions import FetchSessions
 from andiron.broker.fetcher import Surroundings
 from andiron.broker.fetchers import Fetchers
 from andiron.broker.flushing import Flushing
+from andiron.broker.following import Following
 from andiron.broker.group_coordinator import GroupCoordinator
 from andiron.broker.housekeeping import Housekeeping
 from andiron.broker.in_sync import InSync
-from andiron.broker.internal_topics import internal_topic
 from andiron.broker.lifecycle import Lifecycle, Stage
 from andiron.broker.listeners import Scope
+from andiron.broker.live_settings import LiveSettings
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.marker_sender import MarkerSender
 from andiron.broker.marker_writer import MarkerWriter
 from andiron.broker.metadata import Metadata
-from andiron.broker.node_settings import NodeSettings, broker_settings
+from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition, Written
-from andiron.broker.partitions import Partitions
+from andiron.broker.partitions import Partitions, closed
 from andiron.broker.producer_ids import ProducerIds
 from andiron.broker.replica_places import ReplicaPlaces
 from andiron.broker.replication_quota import ReplicationQuota
 from andiron.broker.request import Request
 from andiron.broker.settings import BrokerSettings
 from andiron.broker.transaction_coordinator import TransactionCoordinator
-from andiron.broker.waiting import NOBODY, Wait, WaitingRoom
+from andiron.broker.waiting import Wait, WaitingRoom
 from andiron.controller.image import BROKER, Image
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
@@ -57,19 +58,10 @@ from andiron.model.effects import Answered, Effect, Finished, Flushed, Reconfigu
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address, Millis, NodeId, Offset
 from andiron.model.layers import Layers
-from andiron.transactions.requests import EndTransaction, InitProducer
-from andiron.wire.messages.allocate_producer_ids import (
-    AllocateProducerIdsRequest,
-    AllocateProducerIdsResponse,
-)
-from andiron.wire.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 
 log = logging.getLogger(__name__)
 
-SEEN_MS = 2_000  # for what the controller has decided to be known here
 DECISION_MS = 30_000  # for requests that bring no timeout of their own
-
-T = TypeVar("T")
 
 
 class Broker:
@@ -86,6 +78,7 @@ class Broker:
         self.now = Millis(0)  # of this step
         self._chance = chance = Chance(seed)
         me, name = NodeId(settings.node_id), f"node-{settings.node_id}"
+        self.waiting = WaitingRoom()
         self.directories = LogDirectories(disk, chance)
         self.calls = Calls(name, self.touch, self._note_change)
         self.metadata = Metadata(
@@ -93,7 +86,9 @@ class Broker:
             self.touch,
         )  # fmt: skip
         self.channel = ControllerChannel(self.metadata, self.calls, name, self._clock)
-        self.lifecycle = Lifecycle(settings, self.metadata, self.channel.decide, self.later, self._clock)
+        self.lifecycle = Lifecycle(
+            settings, self.metadata, self.channel.decide, self.waiting.later, self._clock
+        )
         self.sent_to_replicas = ReplicationQuota(
             lambda: self.live_settings().leader_replication_throttled_rate
         )
@@ -104,30 +99,32 @@ class Broker:
             )
         )  # fmt: skip
         self.in_sync = InSync(
-            me, lambda: self.lifecycle.epoch, self._is_live, self.channel.decide, self.later,
+            me, lambda: self.lifecycle.epoch, self._is_live, self.channel.decide, self.waiting.later,
             self.touch, self._clock,
         )  # fmt: skip
         self.places = ReplicaPlaces(
-            me, lambda: self.lifecycle.epoch, self.channel.decide, self.later, self._clock
+            me, lambda: self.lifecycle.epoch, self.channel.decide, self.waiting.later, self._clock
         )
         self.heard: dict[NodeId, Millis] = {}  # followers, and when each last fetched from here
         self.partitions = Partitions(settings, self.directories, self.fetchers, self.places, self.heard)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.flushing = Flushing()
+        self._live = LiveSettings(settings, self.metadata)
         self.housekeeping = Housekeeping(
-            self.live_settings, disk, self.directories, self.partitions, self.flushing
+            self._live.current, disk, self.directories, self.partitions, self.flushing
         )
         self.groups = GroupCoordinator(settings.groups, self.metadata, chance, self.appended, self.touch)
         self.markers = MarkerWriter(self.partition_by_name, self.groups, self.appended)
         sender = MarkerSender(me, self.metadata, self.calls, self.address_of, self.markers.write)
         self.transactions = TransactionCoordinator(
-            settings.transactions, self.metadata, self.appended, self.touch, sender.send, self.later
+            settings.transactions, self.metadata, self.appended, self.touch, sender.send, self.waiting.later
         )
-        self._live: BrokerSettings | None = None  # until they change
-        self._producer_ids = ProducerIds()
-        self.waiting = WaitingRoom()
+        self.following = Following(
+            self.metadata, self.partitions, self.lifecycle, self.in_sync, self.flushing, self.housekeeping,
+            self.groups, self.transactions, self.touch,
+        )  # fmt: skip
+        self.producer_ids = ProducerIds()
         self.changed = False  # in this step, in a way that its end must look at
-        self._settled = False  # the partitions are those of the metadata, and nothing else lies about
         self._touched: dict[Hashable, None] = {}
         self._effects: list[Effect] = []
 
@@ -160,7 +157,7 @@ class Broker:
     @property
     def is_settled(self) -> bool:
         """Whether it has been ready at least once: its partitions are those of the metadata."""
-        return self._settled
+        return self.following.settled
 
     def leave(self, now: Millis) -> None:
         """Hand over what is led here, as far as others can take it."""
@@ -171,9 +168,7 @@ class Broker:
 
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
-        clean = not self.partitions.unopened
-        for partition in (self.metadata.partition, *self.partitions):
-            clean &= _closed(partition)
+        clean = closed(self.metadata.partition) & self.partitions.close()
         try:
             self.housekeeping.save_checkpoints()
             if clean:
@@ -214,16 +209,11 @@ class Broker:
 
     def layers(self) -> Layers:
         """Where this broker's settings come from at the moment."""
-        image, me = self.image, str(self.settings.node_id)
-        return self.settings.layers(image.configs_of(BROKER, ""), image.configs_of(BROKER, me))
+        return self._live.layers()
 
     def live_settings(self) -> BrokerSettings:
         """This broker's settings, with what was set while it ran."""
-        if self._live is None:
-            image, me = self.image, str(self.settings.node_id)
-            everywhere, here = image.configs_of(BROKER, ""), image.configs_of(BROKER, me)
-            self._live = broker_settings(here, everywhere, self.settings)
-        return self._live
+        return self._live.current()
 
     # ── changing ─────────────────────────────────────────────────────────────────────
 
@@ -253,17 +243,6 @@ class Broker:
         except ProtocolError as error:
             return Wait.failed(error)
 
-    def until_created(self, answer: CreateTopicsResponse, respond: Callable[[], T]) -> T | Wait:
-        """What `respond` says once the topics that the controller has made are known here, as they will be at once."""
-        made = [topic.name for topic in answer.topics if not topic.error_code]
-
-        def are_here() -> bool:
-            return all(name in self.image.topics for name in made)
-
-        if are_here():
-            return respond()
-        return Wait((self.metadata.partition,), are_here, Millis(self.now + SEEN_MS), respond, respond)
-
     @property
     def controller_told(self) -> int:
         """Whom clients take for the controller: a broker that they can ask, since all pass on what is its to do."""
@@ -288,28 +267,6 @@ class Broker:
             self.changed = True
             self.touch(partition)
 
-    def next_producer_id(self, now: Millis, respond: Callable[[int], T]) -> T | Wait:
-        """What `respond` makes of an id that no producer had before."""
-        id = self._producer_ids.take()
-        if id is not None:
-            return respond(id)
-        request = AllocateProducerIdsRequest(self.settings.node_id, self.lifecycle.epoch)
-        return self.decide(request, now).and_then(lambda block: respond(self._first_of(block)))
-
-    def _first_of(self, block: AllocateProducerIdsResponse) -> int:
-        if block.error_code:
-            raise ErrorCode.of(block.error_code).error("the controller gives no producer ids")
-        return self._producer_ids.take_from(block.producer_id_start, block.producer_id_len)
-
-    def in_transactions(self, request: InitProducer | EndTransaction, now: Millis) -> Wait:
-        """Let the coordinator of a transactional id decide what may need a producer id that nobody had."""
-        id = request.transactional_id
-        if not self.transactions.machine_of(id).needs_fresh_id(request):
-            return self.transactions.run(id, request, now)
-        return self.next_producer_id(
-            now, lambda fresh: self.transactions.run(id, request._replace(fresh_id=fresh), now)
-        )
-
     def touch(self, key: Hashable) -> None:
         """Something happened to this partition (shard, promise): whoever waits for it looks again at the end of
         the step."""
@@ -320,26 +277,6 @@ class Broker:
         if self.waiting.watched(key):
             self._touched[key] = None
             self.changed = True
-
-    def later(self, wait: Wait, then: Callable[[Any], None]) -> None:
-        """Go on with `then` once a wait of this node's own is over. If it comes to nothing, that is logged."""
-
-        def answer(respond: Callable[[], Any]) -> list[Effect]:
-            try:
-                response = respond()
-            except ProtocolError as error:
-                log.warning("left undone: %s", error)
-                return []
-            if isinstance(response, Wait):
-                return self.waiting.admit(response, NOBODY, answer)
-            then(response)
-            return []
-
-        self.waiting.admit(wait, NOBODY, answer)
-
-    def create_internal(self, topic: str, now: Millis) -> Wait:
-        """Make a topic that a coordinator needs; whether that worked is seen by its being there."""
-        return self.decide(CreateTopicsRequest([internal_topic(topic, self.settings)]), now)
 
     def flushed(self, event: Flushed, now: Millis) -> None:
         partition = self.flushing.done(event)
@@ -421,33 +358,16 @@ class Broker:
 
     def _follow_metadata(self, now: Millis) -> None:
         """Let newly committed metadata take effect."""
-        delta = self.metadata.apply()
-        for partition in self.partitions.apply(delta, self.image, now):
-            self.touch(partition)
-            self._tell_coordinators(partition, now)
-            if partition.retired:
-                self.flushing.forget(partition)
-                self.housekeeping.forget(partition)
-            elif partition.needs_flush:
-                self._want_flush(partition)
-        if delta.partitions or delta.removed_topics:
-            self.groups.topics_changed([topic.name for topic in delta.removed_topics], now)
-        if delta.brokers:
-            self.lifecycle.metadata_moved(now)
-            self.in_sync.check_soon(now)
+        delta = self.following.follow(now)
         if self.ready:
             self.places.send(now)
-        if self.ready and not self._settled:
-            self._settled = True
-            self.partitions.set_aside_strays()
-            self.housekeeping.start(now)  # not before: a checkpoint without the partitions would forget them
-            self.in_sync.check((), self.settings.replication.replica_lag_time_max_ms, now)
+        if self.ready and not self.following.settled:
+            self.following.settle(self.settings.replication.replica_lag_time_max_ms, now)
         self.housekeeping.gave_up_folders()
         if any(kind == BROKER for kind, _ in delta.configs):
-            self._live = None
-            self._effects.append(Reconfigure(self.live_settings()))
+            self._live.forget()
+            self._effects.append(Reconfigure(self._live.current()))
             self.changed = True
-        self.touch(self.metadata.partition)
 
     def _metadata_grown(self, partition: Partition) -> None:
         """The metadata log has come further, or what is committed of it."""
@@ -475,23 +395,8 @@ class Broker:
         return self.image.is_live(node)
 
     def _note_change(self) -> None:
+        """The end of this step has something to do."""
         self.changed = True
 
     def _clock(self) -> Millis:
         return self.now
-
-    def _tell_coordinators(self, partition: Partition, now: Millis) -> None:
-        """A partition is here, has changed or is gone: it may be one that a coordinator lives in."""
-        for coordinator in (self.groups.shards, self.transactions.shards):
-            if partition.name.topic == coordinator.topic:
-                coordinator.follow(partition, now)
-
-
-def _closed(partition: Partition) -> bool:
-    """Bring a partition to the disk; whether that worked."""
-    try:
-        partition.close()
-    except ProtocolError as error:
-        log.error("%s cannot be brought to the disk: %s", partition.name, error.detail)
-        return False
-    return partition.failure is None

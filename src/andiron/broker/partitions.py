@@ -64,6 +64,11 @@ class Partitions:
         """Those whose logs will not open."""
         return [TopicPartition(*name) for name in self._unopened]
 
+    def close(self) -> bool:
+        """Bring every log to the disk; whether all of them got there."""
+        done = [closed(partition) for partition in self]
+        return all(done) and not self._unopened
+
     # ── following the metadata ───────────────────────────────────────────────────────
 
     def apply(self, delta: Delta, image: Image, now: Millis) -> list[Partition]:
@@ -176,3 +181,13 @@ class Partitions:
         topics = [image.topics.get(name) for kind, name in delta.configs if kind == TOPIC]
         named = [(topic.name, index) for topic in topics if topic for index in topic.partitions]
         return [self._hosted[name] for name in named if name in self._hosted]
+
+
+def closed(partition: Partition) -> bool:
+    """Bring a partition to the disk; whether that worked."""
+    try:
+        partition.close()
+    except ProtocolError as error:
+        log.error("%s cannot be brought to the disk: %s", partition.name, error.detail)
+        return False
+    return partition.failure is None

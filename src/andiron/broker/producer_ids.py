@@ -7,6 +7,9 @@ the rest of a block; there are 2^63 of them.
 
 from __future__ import annotations
 
+from andiron.model.errors import ErrorCode
+from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsResponse
+
 
 class ProducerIds:
     """What is left of this broker's block."""
@@ -28,3 +31,9 @@ class ProducerIds:
         if self._next == self._end:
             self._next, self._end = start + 1, start + count
         return start
+
+    def first_of(self, block: AllocateProducerIdsResponse) -> int:
+        """The first id of the block that the controller has answered with."""
+        if block.error_code:
+            raise ErrorCode.of(block.error_code).error("the controller gives no producer ids")
+        return self.take_from(block.producer_id_start, block.producer_id_len)

@@ -23,6 +23,7 @@ Read next: node.py, which asks the room at the end of each step.
 from __future__ import annotations
 
 import heapq
+import logging
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +34,8 @@ from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis
 
 NOBODY = -1  # the connection of what a node waits for on its own account
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
@@ -137,6 +140,22 @@ class WaitingRoom:
         if wait.deadline < NEVER:
             heapq.heappush(self._deadlines, (wait.deadline, number))
         return []
+
+    def later(self, wait: Wait, then: Callable[[Any], None]) -> None:
+        """Go on with `then` once a wait of this node's own is over. If it comes to nothing, that is logged."""
+
+        def answer(respond: Callable[[], Any]) -> list[Effect]:
+            try:
+                response = respond()
+            except ProtocolError as error:
+                log.warning("left undone: %s", error)
+                return []
+            if isinstance(response, Wait):
+                return self.admit(response, NOBODY, answer)
+            then(response)
+            return []
+
+        self.admit(wait, NOBODY, answer)
 
     def watched(self, key: Hashable) -> bool:
         """Does anyone wait for this? Cheap enough to ask before any work is done for them."""

@@ -101,19 +101,6 @@ def test_a_decision_that_cannot_be_written_is_raised_when_its_response_is_asked_
     assert refusal(wait.then) is ErrorCode.KAFKA_STORAGE_ERROR
 
 
-def test_producer_ids_are_given_out_of_a_block_without_asking_again(node):
-    broker = node.node.broker
-    wait = broker.next_producer_id(node.now, lambda id: id)
-    node.carry_out(node.node._end_of_step(node.now))
-    first = wait.then()
-
-    assert [broker.next_producer_id(node.now, lambda id: id) for _ in range(3)] == [
-        first + 1,
-        first + 2,
-        first + 3,
-    ]
-
-
 def test_its_cluster_id_is_that_of_its_directories(node):
     assert f"cluster.id={node.node.broker.cluster_id}".encode() in node.disk.read_file(
         "/data/meta.properties"
@@ -126,8 +113,8 @@ def test_its_cluster_id_is_that_of_its_directories(node):
 def test_it_goes_on_when_a_wait_of_its_own_is_over(node):
     broker, found = node.node.broker, []
 
-    broker.later(Wait.over(lambda: "now"), found.append)
-    broker.later(Wait.over(lambda: Wait.over(lambda: "after another")), found.append)
+    broker.waiting.later(Wait.over(lambda: "now"), found.append)
+    broker.waiting.later(Wait.over(lambda: Wait.over(lambda: "after another")), found.append)
 
     assert found == ["now", "after another"]
 
@@ -136,7 +123,9 @@ def test_a_wait_of_its_own_that_comes_to_nothing_is_reported(node, caplog):
     found = []
 
     with caplog.at_level(logging.WARNING):
-        node.node.broker.later(Wait.failed(ErrorCode.NOT_COORDINATOR.error("elsewhere")), found.append)
+        node.node.broker.waiting.later(
+            Wait.failed(ErrorCode.NOT_COORDINATOR.error("elsewhere")), found.append
+        )
 
     assert found == []
     assert "left undone: " in caplog.text and "elsewhere" in caplog.text
@@ -144,7 +133,9 @@ def test_a_wait_of_its_own_that_comes_to_nothing_is_reported(node, caplog):
 
 def test_a_wait_of_its_own_outlives_every_connection(node):
     broker, found, doors = node.node.broker, [], []
-    broker.later(Wait(("key",), lambda: bool(doors), NEVER, lambda: "in", lambda: "late"), found.append)
+    broker.waiting.later(
+        Wait(("key",), lambda: bool(doors), NEVER, lambda: "in", lambda: "late"), found.append
+    )
 
     node.step(Disconnected(1))
     doors.append("open")

@@ -10,6 +10,7 @@ from functools import partial
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
+from andiron.broker.topic_creation import until_created
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
@@ -29,7 +30,7 @@ def handle(broker: Broker, request: Request[CreateTopicsRequest]) -> Wait:
     decided = broker.pass_on(request, body.timeout_ms)
     if body.validate_only:
         return decided.or_else(partial(_refusal, body))
-    return decided.and_then(lambda answer: broker.until_created(answer, lambda: answer)).or_else(
+    return decided.and_then(lambda answer: until_created(broker, answer, lambda: answer)).or_else(
         partial(_refusal, body)
     )
 

@@ -9,6 +9,7 @@ Read next: transactions/ending.py.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.fresh_ids import in_transactions
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
@@ -26,7 +27,7 @@ def handle(broker: Broker, request: Request[EndTxnRequest]) -> Wait:
         body.transactional_id, body.producer_id, body.producer_epoch, body.committed, request.version
     )
     try:
-        return broker.in_transactions(ending, request.now).or_else(_refusal)
+        return in_transactions(broker, ending, request.now).or_else(_refusal)
     except ProtocolError as error:
         return Wait.failed(error).or_else(_refusal)
 

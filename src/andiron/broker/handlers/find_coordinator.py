@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.broker.topic_creation import create_internal, until_created
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
@@ -34,9 +35,9 @@ def handle(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoor
     topic = (broker.groups if kind == GROUP else broker.transactions).shards.topic
     if topic in broker.image.topics:
         return _response(broker, request)
-    created = broker.create_internal(topic, request.now)
+    created = create_internal(broker, topic, request.now)
     return created.and_then(
-        lambda answer: broker.until_created(answer, lambda: _response(broker, request))
+        lambda answer: until_created(broker, answer, lambda: _response(broker, request))
     ).or_else(lambda _: _response(broker, request))
 
 

@@ -10,6 +10,7 @@ Read next: transactions/initiation.py.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.fresh_ids import in_transactions, next_producer_id
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -28,7 +29,7 @@ def handle(broker: Broker, request: Request[InitProducerIdRequest]) -> InitProdu
     if body.transactional_id == "" or (body.producer_id < 0) != (body.producer_epoch < 0):
         return _refusal(ErrorCode.INVALID_REQUEST)
     if body.transactional_id is None:
-        given = broker.next_producer_id(request.now, lambda id: InitProducerIdResponse(producer_id=id))
+        given = next_producer_id(broker, request.now, lambda id: InitProducerIdResponse(producer_id=id))
         return given.or_else(_refused) if isinstance(given, Wait) else given
     beginning = InitProducer(
         body.transactional_id,
@@ -40,7 +41,7 @@ def handle(broker: Broker, request: Request[InitProducerIdRequest]) -> InitProdu
         body.keep_prepared_txn,
     )
     try:
-        return broker.in_transactions(beginning, request.now).or_else(_refused)
+        return in_transactions(broker, beginning, request.now).or_else(_refused)
     except ProtocolError as error:
         return _refusal(error.code)
 

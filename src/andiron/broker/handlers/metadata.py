@@ -13,6 +13,7 @@ from __future__ import annotations
 from andiron.broker.broker import Broker
 from andiron.broker.operations import ON_THE_CLUSTER, ON_TOPICS
 from andiron.broker.request import Request
+from andiron.broker.topic_creation import until_created
 from andiron.broker.waiting import Wait
 from andiron.controller.image import Image, TopicImage
 from andiron.controller.topics import is_internal, name_fault
@@ -47,7 +48,7 @@ def handle(broker: Broker, request: Request[MetadataRequest]) -> MetadataRespons
     created = broker.decide(CreateTopicsRequest(wanted, CREATION_MS), request.now, CREATION_MS)
     # Whether it worked is seen by what is there then: topics that are not are told as unknown.
     return created.and_then(
-        lambda answer: broker.until_created(answer, lambda: _response(broker, request))
+        lambda answer: until_created(broker, answer, lambda: _response(broker, request))
     ).or_else(lambda _: _response(broker, request))
 
 

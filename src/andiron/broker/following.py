@@ -1,0 +1,80 @@
+"""What committed metadata does to this node.
+
+    committed records ─▶ image + delta ─┬─ partitions     opened, led, followed, given up
+                                        ├─ coordinators   loaded and dropped with the partitions they live in
+                                        ├─ groups         told of topics that came and went
+                                        ├─ lifecycle      told of brokers: of this one, above all
+                                        └─ settings       those that change while the node runs
+
+Nothing else opens a partition or gives it a role. What the node says and does between two steps is as of one place in
+the metadata log: all of a delta takes effect, or none of it.
+
+Once everything that it leads and follows is in place the node is settled: folders that are nobody's can be told, and
+housekeeping begins. Not before: a checkpoint without the partitions would forget them.
+
+Read next: metadata.py, where the delta comes from; partitions.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from andiron.broker.flushing import Flushing
+from andiron.broker.group_coordinator import GroupCoordinator
+from andiron.broker.housekeeping import Housekeeping
+from andiron.broker.in_sync import InSync
+from andiron.broker.lifecycle import Lifecycle
+from andiron.broker.metadata import Metadata
+from andiron.broker.partition import Partition
+from andiron.broker.partitions import Partitions
+from andiron.broker.transaction_coordinator import TransactionCoordinator
+from andiron.controller.image import Delta
+from andiron.model.ids import Millis
+
+
+class Following:
+    """Lets what is committed take effect here."""
+
+    def __init__(
+        self, metadata: Metadata, partitions: Partitions, lifecycle: Lifecycle, in_sync: InSync,
+        flushing: Flushing, housekeeping: Housekeeping, groups: GroupCoordinator, transactions: TransactionCoordinator,
+        touch: Callable[[Hashable], None],
+    ) -> None:  # fmt: skip
+        self._metadata, self._partitions, self._lifecycle, self._in_sync = (
+            metadata, partitions, lifecycle, in_sync,
+        )  # fmt: skip
+        self._flushing, self._housekeeping = flushing, housekeeping
+        self._groups, self._transactions, self._touch = groups, transactions, touch
+        self.settled = False  # the partitions are those of the metadata, and nothing else lies about
+
+    def follow(self, now: Millis) -> Delta:
+        """Let newly committed metadata take effect; returns what it changed."""
+        delta = self._metadata.apply()
+        for partition in self._partitions.apply(delta, self._metadata.image, now):
+            self._changed(partition, now)
+        if delta.partitions or delta.removed_topics:
+            self._groups.topics_changed([topic.name for topic in delta.removed_topics], now)
+        if delta.brokers:
+            self._lifecycle.metadata_moved(now)
+            self._in_sync.check_soon(now)
+        self._touch(self._metadata.partition)
+        return delta
+
+    def settle(self, lag_ms_max: int, now: Millis) -> None:
+        """The node is ready for the first time: everything is in its place."""
+        self.settled = True
+        self._partitions.set_aside_strays()
+        self._housekeeping.start(now)
+        self._in_sync.check((), lag_ms_max, now)
+
+    def _changed(self, partition: Partition, now: Millis) -> None:
+        """A partition is here, has another role or other settings, or is gone."""
+        self._touch(partition)
+        for coordinator in (self._groups.shards, self._transactions.shards):
+            if partition.name.topic == coordinator.topic:
+                coordinator.follow(partition, now)
+        if partition.retired:
+            self._flushing.forget(partition)
+            self._housekeeping.forget(partition)
+        elif partition.needs_flush:
+            self._flushing.want(partition)
