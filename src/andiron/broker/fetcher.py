@@ -95,6 +95,7 @@ class Fetcher:
         self._gone: dict[Key, None] = {}  # those that it should forget
         self._session = 0, 0  # its id and epoch
         self._number = 0  # of the last fetch
+        self._life = -1  # the epoch of this broker in which it fetches
         self._under_way = 0  # fetches
         self._retry_at = NEVER
 
@@ -134,10 +135,13 @@ class Fetcher:
         for key in [key for key, until in self._paused.items() if until <= now]:
             del self._paused[key]
             self._untold[key] = None
-        to = self._around.address_of(self.leader)
-        if to is None:
+        to, life = self._around.address_of(self.leader), self._around.broker_epoch()
+        if to is None or life < 0:
             self._retry_at = Millis(now + RETRY_MS) if self._partitions else NEVER
             return
+        if life != self._life:
+            self._life = life
+            self._begin_again()  # what it held in another life the leader does not count
         for key in list(self._untold):
             partition = self._partitions[key]
             if not partition.follows:

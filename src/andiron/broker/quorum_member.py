@@ -116,7 +116,7 @@ class QuorumMember:
             self._me, Voters(self._settings.voters), self._settings.quorum, self._chance,
             lambda: LogEnd(LeaderEpoch(max(0, held.epochs.latest)), held.end), self._disk, directory,
         )  # fmt: skip
-        self.step(Started(), now)
+        self._carry_out(self.quorum.step(Started(), now), now)  # a disk that is full now ends the start
         self._told.grown(self.partition)
         self.fetch(now)
 
