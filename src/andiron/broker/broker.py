@@ -121,7 +121,7 @@ class Broker:
         )
         self.following = Following(
             self.metadata, self.partitions, self.lifecycle, self.in_sync, self.flushing, self.housekeeping,
-            self.groups, self.transactions, self.touch,
+            self.groups, self.transactions, self.touch, is_broker=self._is_broker,
         )  # fmt: skip
         self.producer_ids = ProducerIds()
         self.changed = False  # in this step, in a way that its end must look at
@@ -339,7 +339,7 @@ class Broker:
     def take_touched(self, now: Millis) -> list[Hashable]:
         """What is to be shown to those who wait, committed metadata having taken effect."""
         self.changed = False
-        if self.metadata.has_news():
+        if self.following.is_due:
             self._follow_metadata(now)
         if self.transactions.owes_markers:
             self.transactions.send_markers(now)

@@ -9,6 +9,10 @@
 Nothing else opens a partition or gives it a role. What the node says and does between two steps is as of one place in
 the metadata log: all of a delta takes effect, or none of it.
 
+The law easy to break: nothing takes effect before this broker has read its own registration. Up to there the metadata
+speaks of its last life. If it led then, and lost power, it would go on writing in an epoch in which others may hold
+what it has lost; its registration ends that epoch.
+
 Once everything that it leads and follows is in place the node is settled: folders that are nobody's can be told, and
 housekeeping begins. Not before: a checkpoint without the partitions would forget them.
 
@@ -38,18 +42,23 @@ class Following:
     def __init__(
         self, metadata: Metadata, partitions: Partitions, lifecycle: Lifecycle, in_sync: InSync,
         flushing: Flushing, housekeeping: Housekeeping, groups: GroupCoordinator, transactions: TransactionCoordinator,
-        touch: Callable[[Hashable], None],
+        touch: Callable[[Hashable], None], *, is_broker: bool,
     ) -> None:  # fmt: skip
         self._metadata, self._partitions, self._lifecycle, self._in_sync = (
             metadata, partitions, lifecycle, in_sync,
         )  # fmt: skip
         self._flushing, self._housekeeping = flushing, housekeeping
         self._groups, self._transactions, self._touch = groups, transactions, touch
+        self._is_broker, self._entered = is_broker, False
         self.settled = False  # the partitions are those of the metadata, and nothing else lies about
 
     def follow(self, now: Millis) -> Delta:
         """Let newly committed metadata take effect; returns what it changed."""
-        delta = self._metadata.apply()
+        self._metadata.apply()
+        self._entered = self._entered or self._may_enter()
+        if not self._entered:
+            return Delta()
+        delta = self._metadata.take_delta()
         for partition in self._partitions.apply(delta, self._metadata.image, now):
             self._changed(partition, now)
         if delta.partitions or delta.removed_topics:
@@ -59,6 +68,15 @@ class Following:
             self._in_sync.check_soon(now)
         self._touch(self._metadata.partition)
         return delta
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something that has not taken effect and could."""
+        return self._metadata.has_news() or (not self._entered and self._may_enter())
+
+    def _may_enter(self) -> bool:
+        """Whether the metadata has come to this life of this broker; a controller alone has nothing to wait for."""
+        return not self._is_broker or self._lifecycle.image is not None
 
     def settle(self, lag_ms_max: int, now: Millis) -> None:
         """The node is ready for the first time: everything is in its place."""

@@ -160,14 +160,17 @@ class Metadata:
         """Whether more is committed than has been applied."""
         return self.applied < self.partition.watermark
 
-    def apply(self) -> Delta:
-        """Bring the image up to the watermark; returns what that changed."""
+    def apply(self) -> None:
+        """Bring the image up to the watermark."""
         watermark = self.partition.watermark
         for batch in batches_between(self.partition, self.applied, watermark):
             for offset, record in _records(batch):
                 if offset >= self.applied:
                     self.image.replay(record, Offset(offset))
         self.applied = watermark
+
+    def take_delta(self) -> Delta:
+        """What has changed in the image since this was last asked."""
         return self.image.take_delta()
 
 

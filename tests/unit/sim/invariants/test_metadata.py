@@ -49,6 +49,6 @@ def test_a_topic_whose_id_has_changed_is_noticed(quiet):
 def test_an_id_that_is_given_twice_is_noticed(quiet):
     first = quiet.ask(InitProducerIdRequest(), 2).producer_id
     assert quiet.ask(InitProducerIdRequest(), 2).producer_id == first + 1
-    quiet.host.node.broker._producer_ids._next = first
+    quiet.host.node.broker.producer_ids._next = first
     with pytest.raises(Violation, match="an id is given once"):
         quiet.ask(InitProducerIdRequest(), 2)
