@@ -110,7 +110,8 @@ class Lifecycle:
     # ── time ─────────────────────────────────────────────────────────────────────────
 
     def next_deadline(self) -> Millis:
-        return NEVER if self._asking else self._due
+        is_at_rest = self._asking or self.stage in (Stage.NOWHERE, Stage.LEFT)
+        return NEVER if is_at_rest else self._due
 
     def tick(self, now: Millis) -> None:
         """Do what is due, one question at a time."""
