@@ -186,9 +186,7 @@ class SmallCluster:
             if isinstance(effect, Call):
                 self._call(member, life, effect)
             elif isinstance(effect, Flush):
-                for file in effect.files:
-                    file.sync()
-                self._later(member, life, Flushed(effect.token))
+                self._later(member, life, Flushed(effect.token, _synced(effect.files)))
             elif isinstance(effect, Reply):
                 self._reply(member, effect)
             elif isinstance(effect, Close):
@@ -328,3 +326,13 @@ class SmallCluster:
 
 def _bytes(part):
     return part.read() if isinstance(part, FileSlice) else bytes(part)
+
+
+def _synced(files):
+    """What keeps files from getting to the disk; None if nothing does."""
+    try:
+        for file in files:
+            file.sync()
+    except OSError as error:
+        return str(error)
+    return None
