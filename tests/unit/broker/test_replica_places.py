@@ -100,10 +100,10 @@ def test_what_could_not_be_told_is_told_with_the_next():
 
 
 def test_a_replica_whose_disk_fails_is_led_by_another():
-    cluster = small_cluster((1, 2, 3, 4), voters=(4,), without_broker=(4,), metadata_log_dir="/metadata")
+    cluster = small_cluster()
     create(cluster, "t", (1, 2, 3), flush_messages=1)
     write(cluster, "t", b"a")
-    cluster.members[1].disk.fail_syncs("/data")
+    cluster.fail_syncs(1, "/data/t-0")
 
     produce(cluster, "t", b"b", acks=1)
     cluster.until(lambda: cluster.leader_of("t") in (2, 3))
