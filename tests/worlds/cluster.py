@@ -1,10 +1,12 @@
 """Several nodes without edges: what they call each other goes through a list, and time passes when the test says so.
 
 What is asked of a node that is dead fails at once, as a refused connection does, and who had a connection to it learns
-that it broke. What goes over a way that is cut, or to a node that is paused, is silence until the caller's time is up.
+that it broke. What goes over a way that is cut, or to a node that is paused, is silence until the way is open again or
+the caller's time is up.
 Replies leave a connection in the order of its requests.
 """
 
+import errno
 from collections import deque
 from random import Random
 
@@ -78,7 +80,7 @@ class SmallCluster:
         self.cut = set()  # pairs (from, to) between which nothing gets through
         self.paused = set()
         self._queue = deque()
-        self._overdue = []  # (when, what): calls that went nowhere
+        self._stuck = []  # calls and answers that do not get through: until when, what then, how to try again
         self._ticket = self._conn = 0
         for number in nodes:
             self.start(number)
@@ -117,6 +119,16 @@ class SmallCluster:
         for number in numbers:
             self.members[number].disk.crash(Random(number))
 
+    def fail_syncs(self, number, path):
+        """From now on nothing under `path` gets to a node's disk."""
+        disk = self.members[number].disk
+
+        def check_sync(synced):
+            if synced.startswith(path):
+                raise OSError(errno.EIO, "cannot be written", synced)
+
+        disk.check_sync = check_sync
+
     def _break_connections(self, member):
         for waiting in [entry for line in member.waiting.values() for entry in line]:
             waiting[1](None)
@@ -146,8 +158,8 @@ class SmallCluster:
         until = self.now + ms
         while self.now < until:
             self.now = min(until, self.now + step)
-            for due in [each for each in self._overdue if each[0] <= self.now]:
-                self._overdue.remove(due)
+            for due in [each for each in self._stuck if each[0] <= self.now]:
+                self._stuck.remove(due)
                 due[1]()
             for member in self.members.values():
                 if member.number in self.paused:
@@ -186,9 +198,7 @@ class SmallCluster:
             if isinstance(effect, Call):
                 self._call(member, life, effect)
             elif isinstance(effect, Flush):
-                for file in effect.files:
-                    file.sync()
-                self._later(member, life, Flushed(effect.token))
+                self._later(member, life, Flushed(effect.token, _synced(effect.files)))
             elif isinstance(effect, Reply):
                 self._reply(member, effect)
             elif isinstance(effect, Close):
@@ -214,14 +224,16 @@ class SmallCluster:
         def unanswered(reason):
             self._later(caller, life, Unanswered(call.token, reason))
 
-        def in_vain():
-            self._overdue.append((self.now + call.timeout_ms, lambda: unanswered("time is up")))
+        until = self.now + call.timeout_ms
+
+        def in_vain(again):
+            self._stuck.append((until, lambda: unanswered("time is up"), again))
 
         def arrive():
             if to is None or to.node is None:
                 unanswered("nobody is there")
             elif not self._reachable(caller.number, to.number):
-                in_vain()
+                in_vain(arrive)
             elif call.to.port == 9092 and not to.node.is_settled:
                 unanswered("refused")
             else:
@@ -235,7 +247,7 @@ class SmallCluster:
             if frame is None:
                 unanswered("lost")
             elif not self._reachable(to.number, caller.number):
-                in_vain()
+                in_vain(lambda: answer(frame))
             else:
                 self._later(caller, life, Answered(call.token, memoryview(bytearray(frame))))
 
@@ -264,7 +276,12 @@ class SmallCluster:
         self.cut |= {pair for a in numbers for b in others for pair in ((a, b), (b, a))}
 
     def heal(self):
+        """Everything gets through again, what was sent before too."""
         self.cut.clear()
+        self.paused.clear()
+        stuck, self._stuck = self._stuck, []
+        self._queue.extend(again for _, _, again in stuck)
+        self.settle()
 
     # ── clients ──────────────────────────────────────────────────────────────────────
 
@@ -328,3 +345,13 @@ class SmallCluster:
 
 def _bytes(part):
     return part.read() if isinstance(part, FileSlice) else bytes(part)
+
+
+def _synced(files):
+    """What keeps files from getting to the disk; None if nothing does."""
+    try:
+        for file in files:
+            file.sync()
+    except OSError as error:
+        return str(error)
+    return None

@@ -146,7 +146,8 @@ class Lifecycle:
     def _register(self, now: Millis) -> None:
         assert self._request is not None
         timeout_ms = self._settings.membership.broker_session_timeout_ms
-        self._ask(self._decide(self._request, now, timeout_ms), self._registered)
+        asked = self._decide(self._request, now, timeout_ms)
+        self._ask(asked, BrokerRegistrationResponse, self._registered)
 
     def _registered(self, response: BrokerRegistrationResponse | None) -> None:
         now = self._clock()
@@ -171,7 +172,7 @@ class Lifecycle:
         )
         self._due = Millis(now + settings.broker_heartbeat_interval_ms)
         timeout_ms = ALONE_MS if self.stage is Stage.LEAVING else settings.broker_session_timeout_ms
-        self._ask(self._decide(request, now, timeout_ms), self._answered)
+        self._ask(self._decide(request, now, timeout_ms), BrokerHeartbeatResponse, self._answered)
 
     def _answered(self, response: BrokerHeartbeatResponse | None) -> None:
         now = self._clock()
@@ -193,14 +194,19 @@ class Lifecycle:
             if response.should_shut_down:
                 self.stage = Stage.LEFT
 
-    def _ask(self, wait: Wait, then: Callable[[Any], None]) -> None:
+    def _ask(self, wait: Wait, kind: type[Any], then: Callable[[Any], None]) -> None:
+        """Go on with the controller's answer; None if there was nobody to ask. A controller at this very node refuses
+        by an error, and that is an answer too."""
         self._asking = True
 
         def answered(response: Any) -> None:
             self._asking = False
             then(response)
 
-        def refused(error: ProtocolError) -> None:
+        def refused(error: ProtocolError) -> Any:
+            if error.code is not ErrorCode.REQUEST_TIMED_OUT:
+                return kind(error_code=error.code.number)
             log.info("the controller does not answer: %s", error.detail)
+            return None
 
         self._later(wait.or_else(refused), answered)

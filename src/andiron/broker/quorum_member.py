@@ -272,7 +272,8 @@ class QuorumMember:
         timeout_ms = self._settings.quorum.controller_quorum_fetch_timeout_ms
         epoch, leader, since = self.quorum.epoch, self.quorum.leader, self._follows_since
         watermark = self.partition.watermark
-        request = fetch_request(self._cluster_id(), self._me, epoch, position, watermark, timeout_ms // 4)
+        wait_ms = 0 if leader is None else timeout_ms // 4
+        request = fetch_request(self._cluster_id(), self._me, epoch, position, watermark, wait_ms)
 
         def answered(response: FetchResponse | None, now: Millis) -> None:
             if self._follows_since == since and not self.quorum.leads:
@@ -318,12 +319,12 @@ class QuorumMember:
         for node in response.node_endpoints:
             self._addresses[NodeId(node.node_id)] = Address(node.host, node.port)
         said: PartitionData = response.responses[0].partitions[0]
-        if said.error_code:
+        if said.error_code or leader is None:  # the leader itself says who it is, too
             if said.current_leader is not None:
                 seen = said.current_leader
                 self.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
             return retry_ms
-        if leader is None or (epoch, leader) != (self.quorum.epoch, self.quorum.leader):
+        if (epoch, leader) != (self.quorum.epoch, self.quorum.leader):
             return retry_ms  # of a leader that is none any more
         self.step(LeaderHeard(epoch), now)
         self.partition.take(fetched(said), now)

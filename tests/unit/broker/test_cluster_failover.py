@@ -194,6 +194,7 @@ def test_what_a_leader_cut_off_takes_with_acks_all_is_never_acknowledged(cluster
     assert error_of(answer) == "REQUEST_TIMED_OUT"
     assert fetch(cluster, "t", frm=leader).high_watermark == 1  # consumers there do not see it either
 
+    cluster.until(lambda: cluster.leader_of("t") not in (leader, -1))
     cluster.heal()
     cluster.until(lambda: all_in_sync(cluster, "t"))
     assert read(cluster, "t") == [b"both"]
@@ -233,7 +234,7 @@ def test_a_paused_controller_that_comes_to_itself_learns_that_it_is_none(cluster
         )
     )
 
-    cluster.paused.clear()
+    cluster.heal()
     cluster.until(lambda: cluster.controller not in (None, before), ms=5_000)
     ready(cluster)
 

@@ -95,7 +95,9 @@ class Found:
     records: Sized = b""
     aborted: list[AbortedTransaction] | None = None
     diverging: EpochEndOffset | None = None
-    leader: LeaderIdAndEpoch | None = None  # with an error: who is to be asked instead
+    leader: LeaderIdAndEpoch | None = (
+        None  # with an error: who is to be asked instead; of the metadata always
+    )
     moved: bool = False  # more is committed than whoever asks knows of
     nearer: NodeId = HERE  # the replica to read from instead
     is_all: bool = False  # it was read, and not left out for want of room
@@ -227,6 +229,8 @@ class Fetch:
             partition.check_epoch(wanted.current_leader_epoch)
             if not (self._anywhere and partition.follows):
                 partition.leader()
+            if partition is self._broker.metadata.partition:
+                found.leader = self._leader_told(asked)  # an observer may have asked at random
             found.watermark, found.start = partition.watermark, partition.log.start
             found.last_stable = partition.log.last_stable(found.watermark)
             found.moved = found.watermark > wanted.high_watermark
@@ -272,9 +276,12 @@ class Fetch:
             ErrorCode.FENCED_LEADER_EPOCH,
             ErrorCode.UNKNOWN_LEADER_EPOCH,
         ):
-            hint = self._hints.leader_of(asked.topic, asked.topic_id, asked.wanted.partition)
-            refused.leader = None if hint is None else LeaderIdAndEpoch(*hint)
+            refused.leader = self._leader_told(asked)
         return refused
+
+    def _leader_told(self, asked: Asked) -> LeaderIdAndEpoch | None:
+        hint = self._hints.leader_of(asked.topic, asked.topic_id, asked.wanted.partition)
+        return None if hint is None else LeaderIdAndEpoch(*hint)
 
     def _aborted(self, partition: Partition, offset: int, upto: int) -> list[AbortedTransaction]:
         return [
