@@ -7,7 +7,8 @@
 Looked at as it grows: a leader's watermark that moves on adds to what is committed; a replica's log is compared with
 that up to its own watermark, each offset once; all of it is compared when a node begins to lead.
 
-A leader whose epoch is over, and who has not heard of it, commits nothing and need not have anything.
+A leader whose epoch is over, and who has not heard of it, need not have anything; what it still commits with those who
+follow it has to be on the next leader all the same.
 
 Compaction takes records away on each replica in its own time, so where one has nothing it is not compared; that it
 keeps the latest of each key is seen elsewhere (compaction.py).
@@ -50,14 +51,14 @@ class ReplicasAgree(Watcher):
             if mirror.fell is None and partition.failure is None:
                 self._seen[key] = now
                 began = now[3] and (seen is None or seen[2:] != now[2:])
-                self._look(key, partition, mirror, leads=now[3], began=began)
+                self._look(key, partition, mirror, is_open=host.is_open, began=began)
 
-    def _look(self, key: Key, partition: Partition, mirror: Mirror, *, leads: bool, began: bool) -> None:
+    def _look(self, key: Key, partition: Partition, mirror: Mirror, *, is_open: bool, began: bool) -> None:
         canon, watermark = self._canons.of(partition), partition.watermark
         canon.was_compacted = canon.was_compacted or mirror.was_compacted
-        if leads:
-            if began:
-                self._check_leader(key, partition, mirror, canon)
+        if began:
+            self._check_leader(key, partition, mirror, canon)
+        if partition.leads and is_open:
             canon.start = max(canon.start, partition.log.start)
             if watermark > canon.end:
                 canon.commit(mirror, watermark)

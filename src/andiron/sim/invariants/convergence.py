@@ -2,7 +2,7 @@
 
 * every node has read all of the metadata
 * each partition has a leader, and all its replicas are in sync
-* each replica's log ends where its leader's does, knows the same watermark, and starts nowhere beyond it
+* each replica's log ends where its leader's does, all of it is committed, and it starts nowhere beyond that
 * what both have is the same, record by record; and without compaction both have all of it
 """
 
@@ -72,6 +72,6 @@ def _lags(host: Host, partition: Partition) -> str | None:
         return f"nobody leads {partition.name}"
     mine, theirs = partition, leader.partition
     here, there = (mine.log.end, mine.watermark, mine.epoch), (theirs.log.end, theirs.watermark, theirs.epoch)
-    if here != there or mine.log.start > theirs.watermark:
+    if here != there or mine.watermark < mine.log.end or mine.log.start > theirs.watermark:
         return f"{partition.name} is at {here}, and its leader at {there}"
     return None

@@ -1,0 +1,39 @@
+import pytest
+
+from andiron.sim.invariants.votes import VotersVoteOnce
+from andiron.sim.watcher import Violation
+
+
+def test_what_a_cluster_writes_down_is_in_order(trio):
+    law = trio.law(VotersVoteOnce)
+    for host in trio.hosts:
+        host.kill()
+        trio.run(500)
+        host.start()
+        trio.run(3_000)
+    assert law._leaders
+    assert sorted(law._epochs) == [1, 2, 3]
+
+
+def test_a_second_vote_in_an_epoch_is_noticed():
+    law = VotersVoteOnce()
+    law._look(1, 5, 2, -1)
+    law._look(1, 5, -1, 2)
+    law._look(1, 5, 2, -1)
+    with pytest.raises(Violation, match="node-1 in epoch 5: for 2, then for 3"):
+        law._look(1, 5, 3, -1)
+
+
+def test_two_leaders_in_an_epoch_are_noticed():
+    law = VotersVoteOnce()
+    law._look(1, 5, -1, 2)
+    law._look(2, 5, -1, 2)
+    with pytest.raises(Violation, match="epoch 5: 2 by node-1, 3 by node-3"):
+        law._look(3, 5, -1, 3)
+
+
+def test_an_epoch_that_goes_back_is_noticed():
+    law = VotersVoteOnce()
+    law._look(1, 5, -1, -1)
+    with pytest.raises(Violation, match="epochs of the quorum go forward"):
+        law._look(1, 4, -1, -1)

@@ -1,0 +1,58 @@
+from andiron.model.ids import TopicPartition
+from andiron.records.batch import Batch
+from andiron.records.builder import build
+from andiron.records.record import Record, records_of
+from andiron.sim.canon import Canon
+from andiron.sim.ledger import Ledger
+from andiron.sim.mirror import Mirror
+
+ORDERS = TopicPartition("orders", 0)
+
+
+def batch(*values, base=0, epoch=3):
+    data = build([Record(n, 1_000, None, value, ()) for n, value in enumerate(values)])
+    made = Batch(bytes(base.to_bytes(8, "big") + data[8:12] + epoch.to_bytes(4, "big") + data[16:]))
+    return made, list(records_of(made))
+
+
+def mirrored(*batches):
+    mirror = Mirror(ORDERS, 0)
+    for made, records in batches:
+        mirror.add(made, records, 0)
+    return mirror
+
+
+def test_a_copy_is_what_a_leader_wrote_in_that_epoch():
+    canon = Canon(ORDERS)
+    made, records = batch(b"a", b"b")
+    assert not canon.knows(made, records)
+    canon.write(3, records, 77)
+    assert canon.knows(made, records)
+    assert canon.differs(made, records) is None
+    assert canon.written_at(made, records) == 77
+    assert canon.differs(*batch(b"a", b"z")) == 1
+    assert not canon.knows(*batch(b"a", b"b", epoch=4))
+
+
+def test_what_is_committed_is_compared_where_both_have_something():
+    canon, mine = Canon(ORDERS), mirrored(batch(b"a", b"b"))
+    canon.commit(mine, 2)
+    assert canon.end == 2
+    assert canon.parts_from(mine, 0, 2) is None
+    other = mirrored(batch(b"a", b"z"))
+    assert canon.parts_from(other, 0, 2) == 1
+    del other.records[1]
+    assert canon.parts_from(other, 0, 2) is None
+    assert canon.misses(other, 0) == 1
+    assert canon.misses(other, 2) is None
+
+
+def test_what_is_excused_is_gone_with_its_promises():
+    canon = Canon(ORDERS)
+    canon.commit(mirrored(batch(b"a", b"b")), 2)
+    sent = Ledger().write(ORDERS, [(0, None, b"b")], codec=0, producer=(-1, -1, -1))
+    canon.promised = {0: sent, 1: sent}
+    canon.is_excused = True
+    canon.cut(1)
+    assert (canon.end, list(canon.records), list(canon.promised)) == (1, [0], [0])
+    assert (canon.is_excused, canon.cuts) == (False, 1)

@@ -1,0 +1,25 @@
+from andiron.sim.newest import Newest
+
+
+def test_whoever_is_ahead_counts_also_when_it_is_gone(trio):
+    trio.create()
+    newest = trio.law(Newest)
+    place = trio.partition(trio.leader()).topic_id, 0
+    assert newest.partition(place).leader == trio.leader().number
+    assert newest.broker(2).id == 2
+    applied = newest.applied
+    for host in trio.hosts:
+        host.kill()
+    assert newest.applied == applied
+    assert newest.partition(place).replicas
+
+
+def test_only_one_leads_in_earnest(trio):
+    trio.create()
+    newest, leader = trio.law(Newest), trio.leader()
+    follower = trio.followers()[0]
+    assert newest.leads(leader, trio.partition(leader))
+    assert not newest.leads(follower, trio.partition(follower))
+    leader.is_open = False
+    assert not newest.leads(leader, trio.partition(leader))
+    assert newest.partition((b"nope", 0)) is None
