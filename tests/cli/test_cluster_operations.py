@@ -208,9 +208,10 @@ def test_a_lost_majority_comes_back_with_the_metadata_of_the_one_that_is_left(
 
 
 def test_a_leader_that_is_not_in_sync_is_elected_only_when_asked(make: Callable[..., Operated]) -> None:
-    cluster = make(4, broker_session_timeout_ms="3000")
+    """Replicas on two brokers that do not vote, so that holding them leaves the quorum alone."""
+    cluster = make(5, broker_session_timeout_ms="3000")
     cluster.andiron("topic", "create", "t", "--replication-factor", 1, "--config", "min.insync.replicas=1")
-    plan = '{"partitions": [{"topic": "t", "partition": 0, "replicas": [3, 4]}]}'
+    plan = '{"partitions": [{"topic": "t", "partition": 0, "replicas": [4, 5]}]}'
     cluster.andiron("cluster", "reassign", "--plan", "-", "--execute", "--wait", stdin=plan)
     cluster.andiron("cluster", "elect", "--topic", "t")
     pids = cluster.node_pids()
@@ -219,19 +220,19 @@ def test_a_leader_that_is_not_in_sync_is_elected_only_when_asked(make: Callable[
         with Client(cluster.bootstrap) as client:
             return client.topic("t").partitions[0]
 
-    assert partition().leader == 3
-    os.kill(pids[4], signal.SIGSTOP)
-    until(lambda: partition().isr == [3])
+    assert partition().leader == 4
+    os.kill(pids[5], signal.SIGSTOP)
+    until(lambda: partition().isr == [4])
     cluster.andiron("produce", "t", stdin="lost\n")
-    os.kill(pids[3], signal.SIGSTOP)
-    os.kill(pids[4], signal.SIGCONT)
+    os.kill(pids[4], signal.SIGSTOP)
+    os.kill(pids[5], signal.SIGCONT)
     until(lambda: partition().leader == NO_LEADER)
-    until(lambda: cluster.described()["brokers"][3]["state"] == "alive")
+    until(lambda: cluster.described()["brokers"][4]["state"] == "alive")
 
     assert "could not be given a leader" in cluster.andiron("cluster", "elect", "--topic", "t", fails=1)
     assert cluster.andiron("cluster", "elect", "--topic", "t", "--unclean", "--yes") == "elected: t:0\n"
-    until(lambda: partition().leader == 4)
+    until(lambda: partition().leader == 5)
     cluster.andiron("produce", "t", stdin="kept\n")
-    os.kill(pids[3], signal.SIGCONT)
-    until(lambda: sorted(partition().isr) == [3, 4])
+    os.kill(pids[4], signal.SIGCONT)
+    until(lambda: sorted(partition().isr) == [4, 5])
     assert cluster.andiron("consume", "t").split() == ["kept"]
