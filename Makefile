@@ -9,10 +9,10 @@ RATE   ?= 50
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test check format sim kills million bench docs clean
+.PHONY: help run up test check format sim kills million bench bench-cluster docs clean
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: $(VENV)/.spark  ## install, then run it all: a node, sample orders (RATE=50 a second), the orders pipeline on Spark
 	@$(BIN)/andiron pipeline run orders --embedded -b localhost:$(PORT) --log-data $(DATA) --sample $(RATE) --results \
@@ -49,6 +49,10 @@ bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/coordinators.py
 	$(BIN)/python benchmarks/columns.py
 	$(BIN)/python benchmarks/connectors.py
+	$(BIN)/python benchmarks/cluster.py
+
+bench-cluster: $(VENV)/.dev  ## measure three nodes beside three of Apache Kafka; ARGS='--quick --rows latency' for less
+	$(BIN)/python benchmarks/cluster.py $(ARGS)
 
 docs: $(VENV)/.dev  ## write docs/apis.md and docs/settings.md anew from the code
 	$(BIN)/python -m andiron.cli.reference docs

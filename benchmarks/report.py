@@ -17,6 +17,7 @@ from pathlib import Path
 from harness import commit
 
 BUSY = 0.3  # of a core, by others, is enough to spoil a figure
+WIDTH = 52  # of the rows' names, at least
 RESULTS = Path(__file__).with_name("results")
 
 
@@ -61,12 +62,13 @@ class Report:
             self.rows[name].limit = limit
 
     def table(self) -> str:
-        head = f"{'':52} {'better':>7} {'andiron':>11} {self.other:>11} {'ahead':>7} {'limit':>11} {'of limit':>8}"
-        return "\n".join([head, *map(self._line, self.rows.values())])
+        width = max([WIDTH, *(len(_name(row)) for row in self.rows.values())])
+        head = f"{'':{width}} {'better':>7} {'andiron':>11} {self.other:>11} {'ahead':>7} {'limit':>11} {'of limit':>8}"
+        return "\n".join([head, *(self._line(row, width) for row in self.rows.values())])
 
-    def _line(self, row: Row) -> str:
+    def _line(self, row: Row, width: int) -> str:
         ours, theirs = row.median("andiron"), row.median(self.other)
-        cells = [f"{row.name + ', ' + row.unit:52}", f"{'higher' if row.higher_is_better else 'lower':>7}"]
+        cells = [f"{_name(row):{width}}", f"{'higher' if row.higher_is_better else 'lower':>7}"]
         cells += [f"{_figure(each):>11}" for each in (ours, theirs)]
         cells += [f"{_times(row.ahead(ours, theirs)):>7}", f"{_figure(row.limit):>11}"]
         return " ".join([*cells, f"{_times(row.ahead(ours, row.limit)):>8}"])
@@ -94,6 +96,10 @@ class Report:
             "limit": row.limit,
             "rounds": row.answers,
         }
+
+
+def _name(row: Row) -> str:
+    return f"{row.name}, {row.unit}"
 
 
 def _figure(value: float | None) -> str:

@@ -10,6 +10,7 @@ Python that builds records would be the slowest part of what it measures.
     places.py   small fetches at chosen offsets                      commits.py  offset commits
     offsets.py  a great many offsets, for a coordinator to load      members.py  members of a group with diaries
     trickle.py  a record to every partition at a steady pace         transactions.py  by librdkafka and Java
+    replicated.py  there and back with acks=all, by librdkafka       steady.py   at a rate: how long until an ack
 """
 
 from __future__ import annotations

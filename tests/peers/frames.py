@@ -84,11 +84,13 @@ def fetch(
     return frame(FETCH, 12, body, correlation)
 
 
-def create_topics(topics: Mapping[str, int], configs: Mapping[str, str] | None = None) -> bytes:
-    """Topic → number of partitions; one replica each, the same configs for all."""
+def create_topics(
+    topics: Mapping[str, int], configs: Mapping[str, str] | None = None, *, replicas: int = 1
+) -> bytes:
+    """Topic → number of partitions; the same number of replicas and the same configs for all."""
     settings = array([text(name) + text(value) + NO_TAGS for name, value in (configs or {}).items()])
     wanted = [
-        text(topic) + struct.pack(">ih", count, 1) + array([]) + settings + NO_TAGS
+        text(topic) + struct.pack(">ih", count, replicas) + array([]) + settings + NO_TAGS
         for topic, count in topics.items()
     ]
     return frame(CREATE_TOPICS, 5, array(wanted) + struct.pack(">i?", 60_000, False) + NO_TAGS)
