@@ -7,6 +7,11 @@
 A proposal counts for the watermark from the moment it is made (replication/leader.py), so whichever way the controller
 decides, nothing committed is missing from a member. All proposals that come up while one request is under way go out
 in the next: a thousand partitions of a broker that is gone cost two requests.
+
+The law easy to break: a proposal is withdrawn only if the controller says that it has not taken it. One that was not
+answered may have been taken, and so may one that names a partition epoch that has passed: it can be the same proposal, asked
+again. Were it withdrawn, the watermark would move without a replica that may be elected. It stands, is asked again, and
+ends with what the metadata says.
 """
 
 from __future__ import annotations
@@ -30,6 +35,9 @@ from andiron.wire.messages.alter_partition import (
 TIMEOUT_MS = 30_000
 RETRY_MS = 500
 
+# What the controller has looked at, and not done.
+NOT_TAKEN = {ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INVALID_REQUEST}
+
 log = logging.getLogger(__name__)
 
 
@@ -43,6 +51,7 @@ class InSync:
         self._me, self._broker_epoch, self._may_join = me, broker_epoch, may_join
         self._decide, self._later, self._touch, self._clock = decide, later, touch, clock
         self._proposals: dict[Partition, frozenset[NodeId]] = {}
+        self._again: dict[Partition, None] = {}  # those whose proposals were not answered
         self._asking = False
         self._check_at = NEVER
         self.shrinks = self.expands = 0
@@ -61,6 +70,11 @@ class InSync:
 
     def check(self, partitions: Iterable[Partition], lag_ms_max: int, now: Millis) -> None:
         """Look for followers that have been behind for too long, and come back before another could be."""
+        again, self._again = self._again, {}
+        for partition in again:
+            if partition.leads and partition.leader().proposed != partition.leader().isr:
+                self._proposals[partition] = partition.leader().proposed
+        self._send(now)
         for partition in partitions:
             if partition.leads:
                 self._propose(partition, now)
@@ -118,16 +132,19 @@ class InSync:
             said = {(t.topic_id, p.partition_index): p for t in response.topics for p in t.partitions}
         for partition in asked:
             answer = said.get((partition.topic_id, partition.name.partition))
-            if answer is None or answer.error_code:
-                self._refused(partition, ErrorCode.of(answer.error_code) if answer else None)
+            if answer is None:
+                self._again[partition] = None
+                self._check_at = min(self._check_at, Millis(self._clock() + RETRY_MS))
+            elif answer.error_code:
+                self._refused(partition, ErrorCode.of(answer.error_code))
             elif answer.partition_epoch > partition.partition_epoch:
                 self._settled(partition, answer)
 
-    def _refused(self, partition: Partition, code: ErrorCode | None) -> None:
-        if code is not None:
-            log.info("%s: the proposed ISR is refused: %s", partition.name, code.meaning)
-        partition.leader().withdraw()
-        self._check_at = min(self._check_at, Millis(self._clock() + RETRY_MS))
+    def _refused(self, partition: Partition, code: ErrorCode) -> None:
+        log.info("%s: the proposed ISR is refused: %s", partition.name, code.meaning)
+        if code in NOT_TAKEN:
+            partition.leader().withdraw()
+            self._check_at = min(self._check_at, Millis(self._clock() + RETRY_MS))
 
     def _settled(self, partition: Partition, answer: AlterPartitionResponsePartition) -> None:
         leader, isr = partition.leader(), frozenset(map(NodeId, answer.isr))
