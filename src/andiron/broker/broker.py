@@ -6,7 +6,8 @@
                           ├─ following     what committed metadata does here
                           ├─ partitions    the logs hosted here
                           ├─ fetchers      which of them are brought up to other nodes' logs
-                          ├─ in_sync       who keeps up with those that are led here
+                          ├─ followers     who follows those that are led here, and how far
+                          ├─ in_sync       who of them keeps up
                           ├─ sessions      incremental fetches
                           ├─ groups        consumer groups and their offsets
                           ├─ transactions  transactional ids, and the markers they owe
@@ -30,6 +31,7 @@ from andiron.broker.fetch_sessions import FetchSessions
 from andiron.broker.fetcher import Surroundings
 from andiron.broker.fetchers import Fetchers
 from andiron.broker.flushing import Flushing
+from andiron.broker.followers import Followers
 from andiron.broker.following import Following
 from andiron.broker.group_coordinator import GroupCoordinator
 from andiron.broker.housekeeping import Housekeeping
@@ -56,7 +58,7 @@ from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.effects import Answered, Effect, Finished, Flushed, Reconfigure, Unanswered
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Address, Millis, NodeId, Offset
+from andiron.model.ids import Address, Millis, NodeId
 from andiron.model.layers import Layers
 
 log = logging.getLogger(__name__)
@@ -87,11 +89,9 @@ class Broker:
         )  # fmt: skip
         self.channel = ControllerChannel(self.metadata, self.calls, name, self._clock)
         self.lifecycle = Lifecycle(
-            settings, self.metadata, self.channel.decide, self.waiting.later, self._clock
-        )
-        self.sent_to_replicas = ReplicationQuota(
-            lambda: self.live_settings().leader_replication_throttled_rate
-        )
+            settings, self.metadata, self.channel.decide, self.waiting.later, self._clock,
+            lambda: self.partitions.is_behind,
+        )  # fmt: skip
         self.fetchers = Fetchers(
             Surroundings(
                 me, self.calls, settings.replication, self.address_of, lambda: self.lifecycle.epoch, self._replicated,
@@ -105,8 +105,11 @@ class Broker:
         self.places = ReplicaPlaces(
             me, lambda: self.lifecycle.epoch, self.channel.decide, self.waiting.later, self._clock
         )
-        self.heard: dict[NodeId, Millis] = {}  # followers, and when each last fetched from here
-        self.partitions = Partitions(settings, self.directories, self.fetchers, self.places, self.heard)
+        quota = ReplicationQuota(lambda: self.live_settings().leader_replication_throttled_rate)
+        self.followers = Followers(self.metadata, self.in_sync, quota, {}, self.touch, self._touch_readers)
+        self.partitions = Partitions(
+            settings, self.directories, self.fetchers, self.places, self.followers.heard
+        )
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.flushing = Flushing()
         self._live = LiveSettings(settings, self.metadata)
@@ -137,13 +140,8 @@ class Broker:
         self.directories.open(settings.log_dirs, settings.metadata_log_dir, settings.node_id)
         self.metadata.start(now)
         if self._is_broker:
-            self.lifecycle.start(
-                self.cluster_id,
-                self._chance.token(16),
-                self.directories.ids,
-                self.directories.clean_epoch,
-                now,
-            )
+            life, directories = self._chance.token(16), self.directories
+            self.lifecycle.start(self.cluster_id, life, directories.ids, directories.clean_epoch, now)
 
     @property
     def ready(self) -> bool:
@@ -228,8 +226,7 @@ class Broker:
             self.housekeeping.written(partition)
 
     def decide(self, request: object, now: Millis, timeout_ms: int = DECISION_MS) -> Wait:
-        """Let the controller decide, wherever it is; the Wait gives its response once that is committed.
-        What keeps it from being so is raised when the response is asked for: see Wait.or_else."""
+        """Let the controller decide, wherever it is; the Wait gives its response, or raises what went wrong."""
         return self.channel.decide(request, now, timeout_ms)
 
     def pass_on(self, request: Request[Any], timeout_ms: int = DECISION_MS) -> Wait:
@@ -249,27 +246,8 @@ class Broker:
         controller = self.metadata.controller_id
         return controller if self.image.is_live(controller) else self.settings.node_id
 
-    def fetched_by(
-        self, partition: Partition, node: NodeId, broker_epoch: int, offset: Offset, start: Offset, conn: int,
-        now: Millis,
-    ) -> None:  # fmt: skip
-        """A follower has shown how far its log goes."""
-        watermark = partition.watermark
-        if partition is self.metadata.partition:
-            self.metadata.fetched_by(node, offset, conn, now)
-        else:
-            leader = partition.leader()
-            if leader.start_of(node) != start:
-                self.touch(partition)
-            leader.fetched(node, offset, now, start=start, broker_epoch=broker_epoch)
-            self.in_sync.fetched(partition, node, now)
-        if partition.watermark != watermark:
-            self.changed = True
-            self.touch(partition)
-
     def touch(self, key: Hashable) -> None:
-        """Something happened to this partition (shard, promise): whoever waits for it looks again at the end of
-        the step."""
+        """Something happened to this partition (shard, promise): who waits for it looks again when the step ends."""
         if type(key) is Partition:
             for watcher in key.watchers:
                 watcher.moved(key)
@@ -277,6 +255,16 @@ class Broker:
         if self.waiting.watched(key):
             self._touched[key] = None
             self.changed = True
+
+    def _touch_readers(self, partition: Partition) -> None:
+        """More of it is committed: that is news to everybody but followers."""
+        self.changed = True
+        for watcher in partition.watchers:
+            watcher.moved(partition)
+            if not watcher.is_replicas:
+                self.touch(watcher)
+        if self.waiting.watched(partition):
+            self._touched[partition] = None
 
     def flushed(self, event: Flushed, now: Millis) -> None:
         partition = self.flushing.done(event)
@@ -314,6 +302,9 @@ class Broker:
         self.fetchers.tick(now)
         if self.in_sync.next_deadline() <= now:
             self.in_sync.check(self.partitions, self.settings.replication.replica_lag_time_max_ms, now)
+        if self.partitions.is_behind:
+            self.following.open_more(now)
+        self._settle_if_ready(now)
         self._effects += self.housekeeping.run(now)
         self.groups.shards.tick(now)
         self.transactions.tick(now)
@@ -324,6 +315,8 @@ class Broker:
         self.changed = True
 
     def next_deadline(self) -> Millis:
+        if self.partitions.is_behind:
+            return self.now
         return min(
             self.metadata.next_deadline(),
             self.lifecycle.next_deadline(),
@@ -359,15 +352,18 @@ class Broker:
     def _follow_metadata(self, now: Millis) -> None:
         """Let newly committed metadata take effect."""
         delta = self.following.follow(now)
-        if self.ready:
-            self.places.send(now)
-        if self.ready and not self.following.settled:
-            self.following.settle(self.settings.replication.replica_lag_time_max_ms, now)
+        self._settle_if_ready(now)
         self.housekeeping.gave_up_folders()
         if any(kind == BROKER for kind, _ in delta.configs):
             self._live.forget()
             self._effects.append(Reconfigure(self._live.current()))
             self.changed = True
+
+    def _settle_if_ready(self, now: Millis) -> None:
+        if self.ready and not self.partitions.is_behind:
+            self.places.send(now)
+            if not self.following.settled:
+                self.following.settle(self.settings.replication.replica_lag_time_max_ms, now)
 
     def _metadata_grown(self, partition: Partition) -> None:
         """The metadata log has come further, or what is committed of it."""

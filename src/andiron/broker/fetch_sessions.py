@@ -56,13 +56,14 @@ class Asked:
 class FetchSession:
     """The partitions one client fetches, in the order in which they are served."""
 
-    __slots__ = ("_asked", "_by_partition", "by_id", "epoch", "fresh", "id", "used_at")
+    __slots__ = ("_asked", "_by_partition", "by_id", "epoch", "fresh", "id", "is_replicas", "used_at")
 
     def __init__(self, id: int, by_id: bool, now: Millis) -> None:
         self.id, self.by_id, self.used_at = id, by_id, now
         self.epoch = 1
         self._asked: dict[Key, Asked] = {}
         self._by_partition: dict[Partition, Asked] = {}
+        self.is_replicas = False  # a follower's: it wants records, and is not woken for a watermark
         self.fresh: dict[Key, Asked] = {}  # those that may have something new
 
     def partitions(self) -> list[Asked]:

@@ -78,6 +78,13 @@ class Following:
         """Whether the metadata has come to this life of this broker; a controller alone has nothing to wait for."""
         return not self._is_broker or self._lifecycle.image is not None
 
+    def open_more(self, now: Millis) -> None:
+        """Open the next few logs that the metadata speaks of; when all are open, the broker can be let in."""
+        for partition in self._partitions.open_more(self._metadata.image, now):
+            self._changed(partition, now)
+        if not self._partitions.is_behind:
+            self._lifecycle.opened(now)
+
     def settle(self, lag_ms_max: int, now: Millis) -> None:
         """The node is ready for the first time: everything is in its place."""
         self.settled = True

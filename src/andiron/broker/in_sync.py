@@ -9,7 +9,7 @@ decides, nothing committed is missing from a member. All proposals that come up 
 in the next: a thousand partitions of a broker that is gone cost two requests.
 
 The law easy to break: a proposal is withdrawn only if the controller says that it has not taken it. One that was not
-answered may have been taken, and so may one that names a partition epoch that has passed: it can be the same proposal, asked
+answered may have been taken, and so may one that names a partition epoch that has passed: it can be the same one, asked
 again. Were it withdrawn, the watermark would move without a replica that may be elected. It stands, is asked again, and
 ends with what the metadata says.
 """

@@ -60,10 +60,11 @@ class Lifecycle:
 
     def __init__(
         self, settings: NodeSettings, metadata: Metadata, decide: Decide, later: Later,
-        clock: Callable[[], Millis],
+        clock: Callable[[], Millis], is_busy: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
         self._settings, self._metadata = settings, metadata
         self._decide, self._later, self._clock = decide, later, clock
+        self._is_busy = is_busy  # with logs that are not open yet
         self._me = NodeId(settings.node_id)
         self.stage = Stage.NOWHERE
         self.epoch = -1
@@ -132,6 +133,12 @@ class Lifecycle:
             self._due = now
             self.tick(now)
 
+    def opened(self, now: Millis) -> None:
+        """All logs are open: nothing stands in the way of being let in."""
+        if self.stage is Stage.REGISTERED and not self.serves:
+            self._due = now
+            self.tick(now)
+
     def leave(self, now: Millis) -> None:
         """Ask to be let go."""
         others = [b for b in self._metadata.image.brokers.values() if b.live and b.id != self._me]
@@ -168,7 +175,11 @@ class Lifecycle:
     def _heartbeat(self, now: Millis) -> None:
         settings = self._settings.membership
         request = BrokerHeartbeatRequest(
-            self._me, self.epoch, self._metadata.applied - 1, want_shut_down=self.stage is Stage.LEAVING
+            self._me,
+            self.epoch,
+            self._metadata.applied - 1,
+            want_fence=not self.serves and self._is_busy(),
+            want_shut_down=self.stage is Stage.LEAVING,
         )
         self._due = Millis(now + settings.broker_heartbeat_interval_ms)
         timeout_ms = ALONE_MS if self.stage is Stage.LEAVING else settings.broker_session_timeout_ms

@@ -61,6 +61,8 @@ class Written(NamedTuple):
 class Watcher(Protocol):
     """Somebody who looks at many partitions, and at those only that have moved."""
 
+    is_replicas: bool  # a follower's: what is committed is told it with the next records
+
     def moved(self, partition: Partition) -> None: ...
 
     def __hash__(self) -> int: ...

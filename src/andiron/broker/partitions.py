@@ -8,6 +8,9 @@
 The table is the only thing that opens logs, and `apply` the only way into it. At a start
 everything is new: the whole image is one delta, and each log is recovered as it is opened.
 
+Logs are opened a few at a time, and the loop turns in between: a thousand new partitions must not make a node deaf to
+the others, or they would take it for dead. Until its turn has come a partition is not here.
+
 A log that cannot be opened (a full disk, a folder that may not be read) keeps nobody else
 from being served: its partition answers KAFKA_STORAGE_ERROR, the reason is in the log, and
 the next request for it tries again.
@@ -19,6 +22,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from andiron.broker.fetchers import Fetchers
 from andiron.broker.log_directories import LogDirectories
@@ -29,6 +33,8 @@ from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Imag
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, TopicId, TopicPartition
+
+AT_A_TIME = 64  # logs that are opened in one step: the disk may take its time over each
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +51,7 @@ class Partitions:
         self._me = NodeId(settings.node_id)
         self._hosted: dict[tuple[str, int], Partition] = {}
         self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
+        self._to_open: dict[tuple[TopicId, int], None] = {}  # when their turn has come
 
     def __iter__(self) -> Iterator[Partition]:
         return iter(self._hosted.values())
@@ -76,14 +83,38 @@ class Partitions:
         touched: dict[Partition, None] = {}
         for topic in delta.removed_topics:
             for index in topic.partitions:
+                self._to_open.pop((topic.id, index), None)
                 self._remove(TopicPartition(topic.name, index), topic.id, now, touched)
         for topic_id, index in delta.partitions:
             hosting = image.topics_by_id[topic_id]
-            self._place(hosting, index, hosting.partitions[index], image, now, touched)
+            wanted = hosting.partitions[index]
+            if self._me in wanted.replicas and (hosting.name, index) not in self._hosted:
+                self._to_open[topic_id, index] = None
+            else:
+                self._to_open.pop((topic_id, index), None)
+                self._place(hosting, index, wanted, image, now, touched)
+        self._open_some(image, now, touched)
         for partition in self._reconfigured(delta, image):
             partition.replace_settings(self.settings_of(partition.name.topic, image))
             touched[partition] = None
         return list(touched)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether some logs are still to be opened: `open_more`."""
+        return bool(self._to_open)
+
+    def open_more(self, image: Image, now: Millis) -> list[Partition]:
+        """Open the next few logs; returns the partitions that changed."""
+        touched: dict[Partition, None] = {}
+        self._open_some(image, now, touched)
+        return list(touched)
+
+    def _open_some(self, image: Image, now: Millis, touched: dict[Partition, None]) -> None:
+        for topic_id, index in list(islice(self._to_open, AT_A_TIME)):
+            del self._to_open[topic_id, index]
+            topic = image.topics_by_id[topic_id]
+            self._place(topic, index, topic.partitions[index], image, now, touched)
 
     def set_aside_strays(self) -> None:
         """Everything that the metadata says is in effect: folders of which it does not speak are nobody's."""

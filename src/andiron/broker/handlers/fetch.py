@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from andiron.broker.broker import Broker
 from andiron.broker.fetch_sessions import Asked, FetchSession, all_asked
+from andiron.broker.followers import Fetched
 from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.listeners import Scope
 from andiron.broker.partition import Partition
@@ -69,11 +70,13 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> FetchResponse | Wa
     except ProtocolError as error:
         return FetchResponse(error_code=error.code.number)
     if session is not None:
+        session.is_replicas = _replica(body) is not None
         broker.touch(session)  # an earlier fetch of the session waits no longer
     fetch = Fetch(broker, request, session)
     fetch.note_progress(request.now)
     if body.max_wait_ms <= 0 or not fetch.asked or fetch.is_enough():
         return fetch.response()
+    fetch.begin_to_wait()
     return Wait(
         watch=fetch.watched(),
         until=fetch.is_over,
@@ -129,7 +132,7 @@ class Fetch:
         self._incremental = session is not None and body.session_epoch > 0
         self.asked = list(all_asked(body)) if session is None else session.partitions()
         self._found: list[Found] = []
-        self._has_looked = False
+        self._has_looked = self._just_looked = False
 
     def watched(self) -> tuple[Hashable, ...]:
         """What may bring an answer: the session, which hears of its partitions, or else each of them."""
@@ -147,7 +150,7 @@ class Fetch:
         """What a follower asks for tells what it holds."""
         if self._replica is None:
             return
-        self._broker.heard[self._replica.id] = now
+        self._broker.followers.heard[self._replica.id] = now
         for asked in all_asked(self._body):  # of the others in a session there is no news
             try:
                 self._note(self._partition(asked), asked.wanted, now)
@@ -163,12 +166,18 @@ class Fetch:
         ):
             return
         if partition.log.start <= offset <= leader.end and self._replica is not None:
-            self._broker.fetched_by(
-                partition, *self._replica, offset, Offset(wanted.log_start_offset), self._conn, now
-            )
+            seen = Fetched(*self._replica, offset, Offset(wanted.log_start_offset), self._conn)
+            self._broker.followers.fetched(partition, seen, now)
+
+    def begin_to_wait(self) -> None:
+        """There is not enough, as of this moment."""
+        self._just_looked = True
 
     def is_over(self) -> bool:
         """Whether it need not wait any longer: there is enough, or its session has gone on to the next fetch."""
+        if self._just_looked:
+            self._just_looked = False
+            return False  # it has looked in this very step, and there was not enough
         is_late = self._session is not None and self._session.epoch != self._session_epoch
         return self.is_enough() or is_late
 
@@ -261,7 +270,7 @@ class Fetch:
 
     def _is_held_back(self, partition: Partition) -> bool:
         """Whether a replica that is not in sync, and has time, must wait for others (replication_quota.py)."""
-        return self._is_throttled(partition) and self._broker.sent_to_replicas.is_spent(self._broker.now)
+        return self._is_throttled(partition) and self._broker.followers.quota.is_spent(self._broker.now)
 
     def _is_throttled(self, partition: Partition) -> bool:
         named = partition.log.settings.leader_replication_throttled_replicas
@@ -291,7 +300,7 @@ class Fetch:
 
     def _spend(self, found: Found) -> None:
         if self._is_throttled(self._partition(found.asked)):
-            self._broker.sent_to_replicas.spend(len(found.records), self._broker.now)
+            self._broker.followers.quota.spend(len(found.records), self._broker.now)
 
     def _is_news(self, found: Found) -> bool:
         asked = found.asked
