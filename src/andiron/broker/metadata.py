@@ -144,8 +144,10 @@ class Metadata:
         if self._controller_at <= now:
             self._see_to(TimePassed(), now)
         for node in self._watch.take_gone(now):
-            log.warning("node %d is gone: its connection broke, and it does not come back", node)
-            self._see_to(BrokerGone(node), now)
+            broker = self.image.brokers.get(node)
+            if broker is not None and not broker.fenced:
+                log.warning("node %d is gone: its connection broke, and it does not come back", node)
+                self._see_to(BrokerGone(node), now)
 
     def _see_to(self, request: object, now: Millis) -> None:
         try:

@@ -34,7 +34,7 @@ from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, TopicId, TopicPartition
 
-AT_A_TIME = 64  # logs that are opened in one step: the disk may take its time over each
+AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time over each
 
 log = logging.getLogger(__name__)
 
