@@ -275,9 +275,9 @@ class SmallCluster:
         others = [number for number in self.members if number not in numbers]
         self.cut |= {pair for a in numbers for b in others for pair in ((a, b), (b, a))}
 
-    def heal(self):
-        """Everything gets through again, what was sent before too."""
-        self.cut.clear()
+    def heal(self, keep=()):
+        """Everything gets through again, what was sent before too; but for the ways to keep cut."""
+        self.cut = set(keep)
         self.paused.clear()
         stuck, self._stuck = self._stuck, []
         self._queue.extend(again for _, _, again in stuck)

@@ -161,8 +161,9 @@ class Node:
             return self.trouble
         member = self.broker.metadata.member
         if self.broker.metadata.controller_id < 0:
-            voters = ", ".join(f"{node} at {member.address_of(node)}" for node in member.quorum.voters)
-            return f"no majority of the controllers has elected a leader (voters: {voters})"
+            known = [f"{node} at {member.address_of(node)}" for node in member.quorum.voters]
+            asked = ", ".join(known or map(str, self.broker.settings.bootstrap_controllers))
+            return f"no majority of the controllers has elected a leader (voters: {asked})"
         return f"controller {self.broker.metadata.controller_id} has not let it in"
 
     def stop(self, now: Millis) -> bool:

@@ -79,7 +79,7 @@ class Quorum:
         self._me, self._settings, self._chance, self._log_end = me, settings, chance, log_end
         self._files, self._directory = files, directory
         self._state = load(files, directory)
-        if self._state.voters not in (None, voters):
+        if voters and self._state.voters not in (None, voters):
             raise ErrorCode.INCONSISTENT_VOTER_SET.error(
                 f"the voters are {voters}, and {directory} was last used with {self._state.voters}"
             )

@@ -8,16 +8,19 @@ from andiron.model.ids import NodeId
 
 
 class Voters:
-    """The nodes that vote, in the order of their numbers. It does not change while a node runs."""
+    """The nodes that vote, in the order of their numbers. It does not change while a node runs. An observer that was
+    only told where to find some of them knows none."""
 
     __slots__ = ("_ids",)
 
     def __init__(self, ids: Iterable[int]) -> None:
         self._ids = tuple(NodeId(id) for id in sorted(set(ids)))
-        assert self._ids, "a quorum has a voter"
 
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
 
     def __contains__(self, node: object) -> bool:
         return node in self._ids

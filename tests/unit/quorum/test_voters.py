@@ -10,6 +10,7 @@ from andiron.quorum.voters import Voters
 @pytest.mark.parametrize(
     ("voters", "nodes", "majority"),
     [
+        ([], [1, 2], False),
         ([1], [], False),
         ([1], [1], True),
         ([1, 2], [1], False),

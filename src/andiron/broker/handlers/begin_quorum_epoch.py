@@ -9,6 +9,7 @@ from andiron.broker.request import Request
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, NodeId
 from andiron.quorum.events import LeaderHeard, LeaderSeen
+from andiron.quorum.quorum import Quorum
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.begin_quorum_epoch import (
     BeginQuorumEpochRequest,
@@ -31,10 +32,23 @@ def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQu
     said = body.topics[0].partitions[0]
     epoch = LeaderEpoch(said.leader_epoch)
     answer = BeginQuorumEpochResponsePartition(METADATA.partition)
-    if epoch < member.quorum.epoch:
-        answer.error_code = ErrorCode.FENCED_LEADER_EPOCH.number
+    if body.voter_id not in (-1, broker.settings.node_id):
+        answer.error_code = ErrorCode.INVALID_VOTER_KEY.number
+    elif (refusal := refused(member.quorum, said.leader_id, epoch)) is not None:
+        answer.error_code = refusal.number
     else:
         member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
         member.step(LeaderHeard(epoch), request.now)
     answer.leader_id, answer.leader_epoch = member.leader, member.quorum.epoch
     return BeginQuorumEpochResponse(topics=[BeginQuorumEpochResponseTopic(METADATA.topic, [answer])])
+
+
+def refused(quorum: Quorum, leader: int, epoch: LeaderEpoch) -> ErrorCode | None:
+    """Why a node that speaks as the leader of an epoch is not believed; None if it is."""
+    if epoch < quorum.epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    if leader not in quorum.voters:
+        return ErrorCode.INCONSISTENT_VOTER_SET
+    if epoch == quorum.epoch and quorum.leader not in (None, leader):
+        return ErrorCode.INVALID_REQUEST  # there is one leader an epoch
+    return None

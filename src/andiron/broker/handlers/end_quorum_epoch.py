@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.handlers.begin_quorum_epoch import refused
 from andiron.broker.listeners import Scope
 from andiron.broker.quorum_messages import METADATA
 from andiron.broker.request import Request
@@ -32,8 +33,8 @@ def handle(broker: Broker, request: Request[EndQuorumEpochRequest]) -> EndQuorum
     said = body.topics[0].partitions[0]
     epoch = LeaderEpoch(said.leader_epoch)
     answer = EndQuorumEpochResponsePartition(METADATA.partition)
-    if epoch < member.quorum.epoch:
-        answer.error_code = ErrorCode.FENCED_LEADER_EPOCH.number
+    if (refusal := refused(member.quorum, said.leader_id, epoch)) is not None:
+        answer.error_code = refusal.number
     else:
         member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
         member.step(LeaderEnded(epoch, _successors(said)), request.now)

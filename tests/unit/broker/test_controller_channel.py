@@ -1,0 +1,131 @@
+"""Requests find the controller, wherever it is and whoever it is by then."""
+
+import pytest
+
+from andiron.broker.controller_channel import RETRY_MS
+from andiron.model.errors import ErrorCode
+from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from andiron.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from worlds.cluster_client import create, ready, small_cluster
+from worlds.node import error_of
+
+NODES = [1, 2, 3]
+
+
+@pytest.fixture
+def cluster():
+    return small_cluster()
+
+
+def topic_request(name, timeout_ms=30_000):
+    return CreateTopicsRequest([CreatableTopic(name, 1, 3)], timeout_ms)
+
+
+def made(answers):
+    return error_of(answers[0].topics[0])
+
+
+@pytest.mark.parametrize("number", NODES)
+def test_whoever_is_asked_the_controller_decides(cluster, number):
+    answers = cluster.ask(number, topic_request("t"))
+    cluster.until(lambda: answers)
+
+    assert made(answers) == "NONE"
+    assert "t" in cluster.broker(number).image.topics  # and whoever asked knows of it
+
+
+@pytest.mark.parametrize("version", range(2, 8))
+@pytest.mark.parametrize("number", NODES)
+def test_a_request_is_passed_on_in_its_own_version(cluster, number, version):
+    [answer] = [cluster.answer(number, topic_request("t"), version)]
+
+    assert error_of(answer.topics[0]) == "NONE"
+
+
+def test_what_is_refused_there_is_refused_here(cluster):
+    create(cluster, "t")
+
+    assert {made(cluster.ask(n, topic_request("t"))) for n in NODES} == {"TOPIC_ALREADY_EXISTS"}
+    bad = IncrementalAlterConfigsRequest(
+        [AlterConfigsResource(2, "t", [AlterableConfig("retention.ms", 0, "soon")])]
+    )
+    assert {error_of(cluster.answer(n, bad).responses[0]) for n in NODES} == {"INVALID_CONFIG"}
+
+
+def test_a_request_waits_for_the_next_controller(cluster):
+    before = cluster.controller
+    asked = next(n for n in NODES if n != before)
+    cluster.kill(before)
+    answers = cluster.ask(asked, topic_request("t"))
+    assert not answers
+
+    cluster.until(lambda: answers, ms=5_000)
+
+    assert made(answers) == "NONE"
+
+
+def test_when_its_time_is_up_it_says_so(cluster):
+    before = cluster.controller
+    asked, other = (n for n in NODES if n != before)
+    cluster.kill(before, other)
+    began = cluster.now
+    answers = cluster.ask(asked, topic_request("t", timeout_ms=2_000))
+    cluster.until(lambda: answers)
+
+    assert made(answers) == "REQUEST_TIMED_OUT"
+    assert 2_000 <= cluster.now - began <= 2_000 + 2 * RETRY_MS
+
+
+def test_a_request_to_the_wrong_node_goes_on_to_the_right_one(cluster):
+    """What a node knows of the controller may be old by a moment."""
+    right = cluster.controller
+    asked, wrong = (n for n in NODES if n != right)
+    member = cluster.broker(asked).metadata.member
+    real = type(member).leader
+    said = []
+
+    class Mistaken(type(member)):
+        @property
+        def leader(self):
+            if len(said) < 3:
+                said.append(wrong)
+                return wrong
+            return real.fget(self)
+
+    member.__class__ = Mistaken
+    answers = cluster.ask(asked, topic_request("t"))
+    cluster.until(lambda: answers, ms=5_000)
+
+    assert made(answers) == "NONE"
+    assert said
+
+
+def test_a_controller_that_steps_down_sends_those_who_wait_to_the_next(cluster):
+    """Nothing that it decides any more is committed, and nobody is told that it was."""
+    before = cluster.controller
+    cluster.isolate(before)
+    answers = cluster.ask(before, topic_request("t", timeout_ms=60_000))
+    cluster.pass_time(8_000)
+    assert not answers
+
+    cluster.heal()
+    cluster.until(lambda: answers)
+
+    assert made(answers) == "NONE"
+    ready(cluster)
+    assert all("t" in cluster.broker(n).image.topics for n in NODES)
+
+
+def test_what_a_broker_asks_for_itself_comes_back_with_its_own_error(cluster):
+    broker = cluster.broker(next(n for n in NODES if n != cluster.controller))
+    heard = []
+    wait = broker.decide(AllocateProducerIdsRequest(broker.settings.node_id, broker_epoch=-7), cluster.now)
+    broker.waiting.later(wait, heard.append)
+    cluster.until(lambda: heard)
+
+    assert ErrorCode.of(heard[0].error_code) is ErrorCode.STALE_BROKER_EPOCH
