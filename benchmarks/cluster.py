@@ -26,6 +26,8 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import shutil
+import signal
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable
@@ -48,6 +50,7 @@ PARTS: dict[str, Callable[[Part], None]] = {
 
 def main() -> None:
     arguments = parse()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by a signal"))  # the nodes end with it
     scale = QUICK if arguments.quick else FULL
     if arguments.rounds:
         scale = dataclasses.replace(scale, rounds=arguments.rounds)

@@ -57,6 +57,11 @@ class Asking:
         self.until(known, "a controller is there")
         return found
 
+    def controller_epoch(self) -> int:
+        """How often a controller was elected."""
+        self.controller()
+        return self._admin().describe_quorum().epoch
+
     def partitions(self, topic: str | None = None) -> list[Partition]:
         """Of one topic, or of all."""
         found = self._admin().topics()

@@ -86,9 +86,19 @@ def latency(part: Part) -> None:
     steady(part, 2000, part.scale.steady_s)
     for rate in (500, 2000):
         report(part, f"acks=all, {rate}/s of 1 KB", rate)
-    part.asking.create("crowd", part.scale.crowd)
+    create_crowd(part)
     weight_of_crowd(part)
     report(part, f"acks=all, 500/s, {part.scale.crowd} idle partitions", 500)
+
+
+def create_crowd(part: Part) -> None:
+    """Many partitions at once: until all are in sync, and whether the controller kept its place meanwhile."""
+    before, began = part.asking.controller_epoch(), time.monotonic()
+    part.asking.create("crowd", part.scale.crowd)
+    part.add(f"{part.scale.crowd} partitions created", time.monotonic() - began, "s")
+    elections = part.asking.controller_epoch() - before
+    if elections:
+        print(f"    the controllers held an election meanwhile: {elections} epochs")
 
 
 def weight_of_crowd(part: Part) -> None:

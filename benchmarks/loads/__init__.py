@@ -36,8 +36,12 @@ def begin(load: str, **arguments: Any) -> subprocess.Popen[str]:
 
 
 def end(process: subprocess.Popen[str]) -> dict[str, float]:
-    """Wait for a load; return what it found."""
-    printed, _ = process.communicate()
+    """Wait for a load; return what it found. It does not outlive whoever waits."""
+    try:
+        printed, _ = process.communicate()
+    except BaseException:
+        process.kill()
+        raise
     if process.returncode:
         raise RuntimeError(f"the load {process.args!r} failed")
     result: dict[str, float] = json.loads(printed)
