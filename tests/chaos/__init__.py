@@ -4,6 +4,7 @@
     ledger.py    what each writer was told of each of its records
     writers/     one module a library: records numbered by partition, without a gap
     bankers.py   transactions of several records, some of them aborted
+    bridge.py    from one topic to another, exactly once
     readers.py   groups that read along, and commit how far they are
     audit.py     all that is in the log in the end, beside what everybody was told
     arena.py     the cluster, everybody at work, the rounds

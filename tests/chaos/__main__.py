@@ -90,8 +90,11 @@ def _summarise(arena: Arena, done: Counter[str], verdict: Verdict, seconds: floa
             f"{banker.name}: {len(banker.committed):,} committed, {len(banker.aborted):,} aborted, "
             f"{len(banker.unknown)} unknown, {banker.replaced} producers replaced"
         )
-        for complaint in dict.fromkeys(each.partition(": ")[2] for each in banker.complaints):
-            print(f"    {complaint}")
+        for complaint, count in Counter(each.partition(": ")[2] for each in banker.complaints).items():
+            print(f"    {count} × {complaint}")
+    for bridge in arena.bridges:
+        told = ", ".join(f"{count} × {what}" for what, count in Counter(bridge.complaints).items())
+        print(f"{bridge.name}: {bridge.committed:,} transactions{'; ' if told else ''}{told}")
     for reader in arena.readers:
         print(f"group {reader.name}: {len(reader.seen):,} read, {reader.twice:,} of them again")
     print(verdict)

@@ -24,12 +24,14 @@ from andiron.chaos.faults import FAULTS
 from chaos import writers
 from chaos.audit import Verdict, check_banker, check_reader, check_writer, read_log
 from chaos.bankers import Banker
+from chaos.bridge import Bridge, check_bridge
 from chaos.plan import ALL_AT_ONCE, ROLLING, Round
-from chaos.readers import GroupReader
+from chaos.readers import GroupReader, committed, wait_for
+from chaos.writers.base import Writer
 from chaos.writers.confluent import QUIET
 
 PARTITIONS = 4
-RECORDS, ACCOUNTS = "records", "accounts"
+RECORDS, ACCOUNTS, COPIES = "records", "accounts", "copies"
 SETTINGS = {
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
     "group.consumer.min.session.timeout.ms": "5000",
@@ -55,6 +57,8 @@ class Arena:
         bootstrap = self.cluster.bootstrap
         self.writers = [writers.make(each, each, bootstrap, RECORDS, PARTITIONS, rate) for each in libraries]
         self.bankers = [Banker("banker", bootstrap, ACCOUNTS, PARTITIONS, seed)] if transactions else []
+        bridge = Bridge("bridge", bootstrap, RECORDS, COPIES, PARTITIONS)
+        self.bridges = [bridge] if transactions else []
         self.readers = [
             GroupReader("cooperative", bootstrap, RECORDS, PARTITIONS),
             GroupReader("consumer", bootstrap, RECORDS, PARTITIONS, protocol="consumer"),
@@ -64,7 +68,7 @@ class Arena:
     def __enter__(self) -> Self:
         self.cluster.__enter__()
         self._make_topics()
-        for each in (*self.writers, *self.bankers, *self.readers):
+        for each in self._everybody():
             each.start()
         return self
 
@@ -124,14 +128,22 @@ class Arena:
         """Everybody comes to an end; then everything must add up."""
         for each in (*self.writers, *self.bankers):
             each.stop()
-        verdict = self.check()
+        verdict = Verdict()
         log = read_log(self.cluster.bootstrap, RECORDS, PARTITIONS, committed=False)
+        for writer in self.writers:
+            check_writer(verdict, writer.ledger, writer.ledger.snapshot(), log)
         ends = {partition: max(records, default=-1) + 1 for partition, records in log.items()}
         for reader in self.readers:
-            if not reader.wait_for(ends):
-                verdict.note("stuck", f"{reader.name} has committed {reader.committed()} of {ends}")
+            if not wait_for(reader, ends):
+                verdict.note("stuck", f"{reader.name} has committed {committed(reader)} of {ends}")
             reader.stop()
             check_reader(verdict, reader, log)
+        for bridge in self.bridges:
+            if not wait_for(bridge, ends):
+                verdict.note("stuck", f"{bridge.name} has committed {committed(bridge)} of {ends}")
+            bridge.stop()
+            copies = read_log(self.cluster.bootstrap, COPIES, PARTITIONS, committed=True)
+            check_bridge(verdict, bridge, log, copies)
         if self.bankers:
             accounts = read_log(self.cluster.bootstrap, ACCOUNTS, PARTITIONS, committed=True)
             for banker in self.bankers:
@@ -140,6 +152,9 @@ class Arena:
         return verdict
 
     # ── its parts ────────────────────────────────────────────────────────────────────
+
+    def _everybody(self) -> list[Writer | Banker | Bridge | GroupReader]:
+        return [*self.writers, *self.bankers, *self.bridges, *self.readers]
 
     def _whom(self, given: Round) -> int:
         if given.whom == "controller":
@@ -168,7 +183,7 @@ class Arena:
 
     def _make_topics(self) -> None:
         admin = AdminClient(QUIET | {"bootstrap.servers": self.cluster.bootstrap})
-        for name in (RECORDS, ACCOUNTS):
+        for name in (RECORDS, ACCOUNTS, COPIES):
             topic = NewTopic(name, PARTITIONS, 3, config={"min.insync.replicas": "2", "retention.ms": "-1"})
             admin.create_topics([topic])[name].result(60)
         self.cluster.wait_until_whole()
@@ -177,7 +192,7 @@ class Arena:
         for writer in self.writers:
             for partition, number, why in writer.ledger.failed:
                 verdict.note("failed", f"{writer.ledger.writer} {partition}:{number}: {why}")
-        for each in (*self.writers, *self.bankers, *self.readers):
+        for each in self._everybody():
             if each.problem is not None:
                 verdict.note("problem", each.problem)
         for child in self.cluster.children.values():

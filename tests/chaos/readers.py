@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 import traceback
+from typing import Protocol
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
@@ -24,12 +25,12 @@ class GroupReader:
         self,
         name: str,
         bootstrap: str,
-        topic: str,
+        source: str,
         partitions: int,
         members: int = 2,
         protocol: str = "classic",
     ) -> None:
-        self.name, self.bootstrap, self.topic, self.partitions = name, bootstrap, topic, partitions
+        self.name, self.bootstrap, self.source, self.partitions = name, bootstrap, source, partitions
         self.protocol = protocol
         self.seen: dict[tuple[int, int], bytes] = {}
         self.twice = 0  # records that came again, which a group may see after a rebalance
@@ -51,27 +52,6 @@ class GroupReader:
             if thread.is_alive():
                 self.problem = self.problem or f"{thread.name} did not come to its end"
 
-    def committed(self) -> dict[int, int]:
-        """How far the group is, by what the coordinator says."""
-        consumer = Consumer(QUIET | {"bootstrap.servers": self.bootstrap, "group.id": self.name})
-        try:
-            asked = [TopicPartition(self.topic, each) for each in range(self.partitions)]
-            return {each.partition: each.offset for each in consumer.committed(asked, timeout=30)}
-        finally:
-            consumer.close()
-
-    def wait_for(self, ends: dict[int, int], patience_s: float = 120.0) -> bool:
-        """Whether the group has committed up to these ends in time."""
-        until = time.monotonic() + patience_s
-        while time.monotonic() < until:
-            try:
-                if all(self.committed().get(partition, -1) >= end for partition, end in ends.items() if end):
-                    return True
-            except KafkaException:
-                pass
-            time.sleep(0.3)
-        return False
-
     def _guarded(self) -> None:
         try:
             self._read()
@@ -85,7 +65,7 @@ class GroupReader:
             told |= {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
             told["partition.assignment.strategy"] = "cooperative-sticky"
         consumer = Consumer(QUIET | told)
-        consumer.subscribe([self.topic])
+        consumer.subscribe([self.source])
         due = time.monotonic() + COMMIT_EVERY_S
         while not self._over.is_set():
             for message in consumer.consume(200, timeout=0.1):
@@ -109,3 +89,36 @@ class GroupReader:
             self.twice += 1
             if before != value:
                 self.changed.append(f"{partition}@{offset}: {before!r}, then {value!r}")
+
+
+class Group(Protocol):
+    """Whoever reads the topic of somebody's records as a group."""
+
+    name: str
+    bootstrap: str
+    source: str
+    partitions: int
+
+
+def committed(group: Group) -> dict[int, int]:
+    """How far a group is, by what the coordinator says."""
+    consumer = Consumer(QUIET | {"bootstrap.servers": group.bootstrap, "group.id": group.name})
+    try:
+        asked = [TopicPartition(group.source, each) for each in range(group.partitions)]
+        return {each.partition: each.offset for each in consumer.committed(asked, timeout=30)}
+    finally:
+        consumer.close()
+
+
+def wait_for(group: Group, ends: dict[int, int], patience_s: float = 120.0) -> bool:
+    """Whether the group has committed up to these ends in time."""
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        try:
+            places = committed(group)
+        except KafkaException:
+            places = {}
+        if all(places.get(partition, -1) >= end for partition, end in ends.items() if end):
+            return True
+        time.sleep(0.3)
+    return False
