@@ -5,11 +5,12 @@ BIN    := $(VENV)/bin
 DATA   ?= data
 PORT   ?= 9092
 RATE   ?= 50
+ROUNDS ?= 200
 # Java that compiles less starts a third sooner; for thousands of orders a second say QUICK_JAVA=
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test check format sim kills million bench bench-cluster docs clean
+.PHONY: help run up test check format sim kills chaos million bench bench-cluster docs clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -40,6 +41,9 @@ sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round
 	$(BIN)/python -m pytest -m long tests
 	cd tests && ../$(BIN)/python -m kills --rounds 3
+
+chaos: $(VENV)/.dev  ## kill, pause, cut off and restart nodes of a cluster under load (ROUNDS=200), and account for every record
+	cd tests && ../$(BIN)/python -m chaos --rounds $(ROUNDS)
 
 million: $(VENV)/.dev  ## a million orders through the pipeline, with a driver killed and the broker restarted
 	$(BIN)/python pipelines/orders/proof.py

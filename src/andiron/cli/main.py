@@ -30,6 +30,9 @@ PLACES = {
     ),
     "config": Place("andiron.cli.config", "config", "Show and change settings of topics and brokers."),
     "pipeline": Place("andiron.cli.pipeline", "pipeline", "List, run, look at and stop pipelines on Spark."),
+    "chaos": Place(
+        "andiron.chaos.command", "chaos", "Harm a cluster under load, and account for every record."
+    ),
     "log": Place("andiron.cli.log", "log", "Look into the data files of a stopped node."),
 }
 

@@ -73,8 +73,12 @@ FSYNC = "log.flush.interval.messages"
 @click.option(
     "--until-stdin-closes", is_flag=True, hidden=True, help="Stop in order when nobody holds stdin any more."
 )
+@click.option(
+    "--brake", metavar="FILE", hidden=True, help="A file that says how slow the disk is; see `andiron chaos`."
+)
 def up(
     *,
+    brake: str | None,
     brokers: int | None,
     cluster_id: str | None,
     restart: bool,
@@ -140,7 +144,7 @@ def up(
     if cluster_id is not None:
         claim = import_module(IDENTITY).claim
         claim([*settings.log_dirs, settings.metadata_log_dir], cluster_id, settings.node_id)
-    raise click.exceptions.Exit(_run(settings, quiet, hints=not until_stdin_closes))
+    raise click.exceptions.Exit(_run(settings, quiet, brake, hints=not until_stdin_closes))
 
 
 def node_by_itself(host: str, port: int) -> dict[str, str]:
@@ -159,11 +163,11 @@ def node_by_itself(host: str, port: int) -> dict[str, str]:
     }
 
 
-def _run(settings: NodeSettings, quiet: bool, hints: bool) -> int:
+def _run(settings: NodeSettings, quiet: bool, brake: str | None, hints: bool) -> int:
     if quiet:
         logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
-        return run(settings)
-    code = run(settings, announce=_announce if hints else _announce_place)
+        return run(settings, brake=brake)
+    code = run(settings, announce=_announce if hints else _announce_place, brake=brake)
     if not code:
         click.echo("andiron: stopped; everything is on the disk", err=True)
     return code

@@ -36,9 +36,9 @@ class _Submitted(NamedTuple):
 class Flusher:
     """One thread, started by the first flush."""
 
-    def __init__(self, wake: Callable[[], None]) -> None:
-        """`wake` is called from the thread when there is something to collect."""
-        self._wake = wake
+    def __init__(self, wake: Callable[[], None], sync: Callable[[int], None] | None = None) -> None:
+        """`wake` is called from the thread when there is something to collect; `sync` is how, if not as usual."""
+        self._wake, self._own_sync = wake, sync
         self._waiting: queue.SimpleQueue[_Submitted | None] = queue.SimpleQueue()
         self._done: deque[Flushed] = deque()
         self._thread: threading.Thread | None = None
@@ -90,7 +90,7 @@ class Flusher:
                     if unannounced:  # before the thread goes away for long again
                         self._wake()
                         unannounced = False
-                    outcome[file] = _sync(fd)
+                    outcome[file] = self._sync(fd)
                 error = error or outcome[file]
                 os.close(fd)
             self._done.append(Flushed(token, error))
@@ -98,10 +98,9 @@ class Flusher:
         if unannounced:
             self._wake()
 
-
-def _sync(fd: int) -> str | None:
-    try:
-        sync_data(fd)
-    except OSError as problem:
-        return str(problem)
-    return None
+    def _sync(self, fd: int) -> str | None:
+        try:
+            (self._own_sync or sync_data)(fd)
+        except OSError as problem:
+            return str(problem)
+        return None

@@ -34,6 +34,7 @@ from andiron.edge.flusher import Flusher
 from andiron.edge.host import Host
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
+from andiron.edge.slow_disk import SlowDisk
 from andiron.edge.worker import Worker
 from andiron.model.errors import AndironError
 
@@ -72,13 +73,17 @@ def run(
     *,
     announce: Callable[[NodeSettings], None] = lambda settings: None,
     sendfile: bool = False,
+    brake: str | None = None,
 ) -> int:
-    """Run a node until a signal ends it; the exit code. `announce` is called when it serves."""
+    """Run a node until a signal ends it; the exit code. `announce` is called when it serves.
+
+    With a `brake` its disk can be made slow (slow_disk.py).
+    """
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=LOG_FORMAT)
     for notice in settings.notices:
         log.warning("%s", notice)
     try:
-        assembly = _started(settings, sendfile)
+        assembly = _started(settings, sendfile, brake)
     except (AndironError, OSError) as error:
         print(f"andiron: {error}", file=sys.stderr)
         return 1
@@ -90,11 +95,11 @@ def run(
     return 0 if clean else 1
 
 
-def _started(settings: NodeSettings, sendfile: bool) -> Assembly:
+def _started(settings: NodeSettings, sendfile: bool, brake: str | None) -> Assembly:
     """What is made here stays, so the collector need not look through it, not now and not later."""
     gc.disable()
     try:
-        assembly = assemble(settings, sendfile=sendfile)
+        assembly = assemble(settings, sendfile=sendfile, brake=brake)
         try:
             end_on_signals(assembly.host)
             assembly.start()
@@ -107,13 +112,13 @@ def _started(settings: NodeSettings, sendfile: bool) -> Assembly:
         gc.enable()
 
 
-def assemble(settings: NodeSettings, *, sendfile: bool = False) -> Assembly:
+def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | None = None) -> Assembly:
     """Take the addresses and the directories, and put a node between them."""
     descriptors = _raise_descriptor_limit()
     with contextlib.ExitStack() as undo:
         listeners = [undo.enter_context(contextlib.closing(Listener(*each))) for each in settings.listeners]
         settings = _with_real_ports(settings, listeners)
-        disk = PosixDisk(descriptors // 2)
+        disk, sync = _disk(settings, brake, descriptors // 2)
         undo.callback(disk.close_all)
         _take_directories(settings, disk)
         node = Node(settings, disk, seed=int.from_bytes(os.urandom(8), "big"))
@@ -123,12 +128,22 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False) -> Assembly:
         node,
         settings.broker,
         loop,
-        Flusher(loop.wake),
+        Flusher(loop.wake, sync),
         Worker(loop.wake),
         carrier=Sendfile() if sendfile else Copying(),
         connections_possible=max(1, descriptors // 2 - SPARE_DESCRIPTORS),
     )
     return Assembly(host, listeners, disk, settings)
+
+
+def _disk(
+    settings: NodeSettings, brake: str | None, descriptors: int
+) -> tuple[PosixDisk, Callable[[int], None] | None]:
+    """The disk, and how its files are brought to it, if not as usual."""
+    if brake is None:
+        return PosixDisk(descriptors), None
+    slow = SlowDisk(brake, settings.metadata_log_dir, descriptors)
+    return slow, slow.sync
 
 
 def _with_real_ports(settings: NodeSettings, bound: list[Listener]) -> NodeSettings:

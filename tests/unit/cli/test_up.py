@@ -19,7 +19,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[NodeSettings]:
     """The settings that a node would have been started with."""
     nodes: list[NodeSettings] = []
 
-    def run(settings: NodeSettings, announce: Any = None) -> int:
+    def run(settings: NodeSettings, announce: Any = None, brake: str | None = None) -> int:
         nodes.append(settings)
         if announce is not None:
             announce(settings)
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_there_is_a_failure_and_not_wrong_usage(started: list
 
 
 def test_the_exit_code_is_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "run", lambda settings, announce=None: 1)
+    monkeypatch.setattr(module, "run", lambda settings, announce=None, brake=None: 1)
 
     assert up().exit_code == 1
 

@@ -152,3 +152,13 @@ def test_after_draining_it_can_be_used_again(disk, tmp_path):
         flusher.drain()
 
     assert flusher.completed() == [Flushed(1), Flushed(2)]
+
+
+def test_a_disk_may_have_a_way_of_its_own_to_sync(disk, tmp_path):
+    synced = []
+    flusher = Flusher(lambda: None, synced.append)
+
+    flusher.submit(1, [disk.open(f"{tmp_path}/a")])
+    flusher.drain()
+
+    assert (len(synced), flusher.completed()) == (1, [Flushed(1)])

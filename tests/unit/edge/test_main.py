@@ -14,6 +14,7 @@ import pytest
 from andiron.broker.node_settings import NodeSettings
 from andiron.edge import main
 from andiron.edge.disk import PosixDisk
+from andiron.edge.slow_disk import SlowDisk
 from andiron.model.errors import AndironError
 from edge.scripted import ScriptedNode
 
@@ -178,3 +179,10 @@ def test_a_directory_of_its_own_for_the_metadata_is_locked_too(tmp_path, nodes, 
     assert "metadata is in use" in capsys.readouterr().err
     disk.close_all()
     assert run(told)[0] == 0, "the first directory was given back"
+
+
+def test_with_a_brake_the_disk_can_be_made_slow(nodes, tmp_path) -> None:
+    assembly = main.assemble(settings(tmp_path / "data"), brake=str(tmp_path / "brake"))
+
+    assert isinstance(assembly.disk, SlowDisk)
+    assembly.close()
