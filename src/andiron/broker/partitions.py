@@ -32,7 +32,7 @@ from andiron.broker.replica_places import ReplicaPlaces
 from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import Millis, NodeId, TopicId, TopicPartition
+from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
 
 AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time over each
 
@@ -168,7 +168,7 @@ class Partitions:
             return
         partition.partition_epoch = wanted.partition_epoch
         is_new = partition.epoch != wanted.leader_epoch
-        watermark = self._directories.watermark_of(partition.name)
+        watermark = self._watermark_known(partition)
         replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
         if wanted.leader != self._me:
             if is_new:
@@ -182,6 +182,11 @@ class Partitions:
             )  # fmt: skip
         elif partition.leads:
             partition.settle(replicas, isr, now)
+
+    def _watermark_known(self, partition: Partition) -> Offset:
+        """Where what is committed ends, as of the last checkpoint. It counts when a log is opened and never after that:
+        the log knows by then, and may have been cut since."""
+        return self._directories.watermark_of(partition.name) if partition.epoch < 0 else Offset(0)
 
     def _fetch(self, partition: Partition, leader: NodeId, is_new: bool, now: Millis) -> None:
         if leader == NO_LEADER:
