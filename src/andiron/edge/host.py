@@ -111,6 +111,8 @@ class Host:
         said_at = self.now
         while not self._node.ready and not self._stop_wanted:
             self.turn(Millis(self.now + WAITING_MS))
+            if self._node.broken is not None:
+                raise CannotServe(f"the metadata log cannot be written: {self._node.broken}")
             if self.now >= until and self._node.trouble is not None:
                 raise CannotServe(self._node.trouble)
             if self.now - said_at >= WAITING_MS:
