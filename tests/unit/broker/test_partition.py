@@ -7,8 +7,10 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
+from andiron.records.batch import stamp
 from andiron.records.builder import build
 from andiron.records.record import Record
+from andiron.replication.follower import Fetched
 from andiron.sim.disk import MemoryDisk
 
 NAME = TopicPartition("t", 0)
@@ -367,3 +369,139 @@ def test_a_partition_that_is_led_elsewhere_takes_no_marker(version):
     code = refusal(partition.append_marker, marker(version=version), 0)
 
     assert code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+# ── several replicas ─────────────────────────────────────────────────────────────────
+
+THREE = frozenset({1, 2, 3})
+
+
+def fetched_by(partition, offset, *replicas, now=0):
+    for replica in replicas:
+        partition.leader().fetched(replica, offset, now)
+
+
+def taken(partition, *values, epoch=0, watermark=0, start=0):
+    """A follower takes in what its leader has after its end."""
+    batch = build([Record(0, 0, None, value) for value in values])
+    stamp(batch, 0, partition.log.end, epoch)
+    return partition.take(Fetched(records=bytes(batch), watermark=watermark, log_start=start), 0)
+
+
+def test_what_was_committed_when_too_few_became_in_sync_is_told_so():
+    """The watermark had passed the batch, and then its holders left."""
+    partition = leading(replicas=THREE, isr=THREE, min_insync_replicas=2)
+    written = produce(partition)
+    fetched_by(partition, 1, 2, 3)
+    assert partition.acknowledged(written, -1)
+    partition.settle(THREE, ALONE, 0)
+
+    assert refusal(partition.acknowledged, written, -1) is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    assert partition.acknowledged(written, 1)
+
+
+def test_the_watermark_stands_still_while_too_few_are_in_sync():
+    partition = leading(replicas=THREE, isr=frozenset({1, 2}), min_insync_replicas=2)
+    produce(partition)
+    partition.settle(THREE, ALONE, 0)
+
+    assert partition.watermark == 0
+    partition.settle(THREE, frozenset({1, 2}), 0)
+    fetched_by(partition, 1, 2)
+    assert partition.watermark == 1
+
+
+def test_no_more_are_asked_for_than_there_are_replicas():
+    partition = leading(min_insync_replicas=3)
+
+    assert partition.acknowledged(produce(partition), -1)
+
+
+def test_a_follower_takes_what_its_leader_has_and_knows_what_is_committed():
+    partition = hosted()
+    partition.follow(0, 0)
+    taken(partition, b"a", b"b", watermark=1)
+
+    assert (partition.log.end, partition.watermark) == (2, 1)
+    assert partition.position() == (2, 0, 0)
+    assert refusal(partition.leader) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert partition.follows
+    assert not partition.leads
+
+
+def test_a_followers_watermark_goes_no_further_than_its_log():
+    partition = hosted()
+    partition.follow(0, 0)
+    taken(partition, b"a", watermark=100)
+
+    assert partition.watermark == 1
+
+
+def test_a_follower_of_a_durable_partition_fetches_on_when_it_is_flushed():
+    partition = hosted(flush_messages=1)
+    partition.follow(0, 0)
+    taken(partition, b"a")
+
+    assert partition.needs_flush
+    assert partition.position() is None
+    partition.note_flushed(1)
+    assert partition.position() == (1, 0, 0)
+
+
+def test_a_leader_that_follows_keeps_what_it_knew_to_be_committed():
+    partition = leading()
+    produce(partition)
+    partition.follow(1, 0)
+
+    assert partition.watermark == 1
+    assert partition.epoch == 1
+
+
+def test_a_follower_that_leads_begins_with_what_it_knew_to_be_committed():
+    partition = hosted()
+    partition.follow(0, 0)
+    taken(partition, b"a", b"b", watermark=1)
+    partition.lead(1, 1, THREE, THREE, watermark=0, now=0, lag_ms_max=1_000)
+
+    assert partition.watermark == 1
+    assert partition.leader().epoch_start == 2
+    fetched_by(partition, 2, 2, 3)
+    assert partition.watermark == 2
+
+
+def test_a_failed_partition_neither_leads_nor_follows():
+    follower, leader = hosted(), leading()
+    follower.follow(0, 0)
+    for partition in (follower, leader):
+        partition.fail("its disk is gone")
+
+    assert not follower.follows
+    assert not leader.leads
+
+
+def test_a_log_that_goes_where_its_leader_is_loses_what_the_leader_never_had():
+    partition = hosted()
+    partition.follow(0, 0)
+    taken(partition, b"a")
+    taken(partition, b"b", watermark=2)
+    partition.go_to(0, 1, 0)
+
+    assert (partition.log.end, partition.watermark) == (1, 1)
+
+
+def test_a_log_whose_leader_begins_later_begins_there():
+    partition = hosted()
+    partition.follow(0, 0)
+    taken(partition, b"a")
+    partition.go_to(70, 90, 0)
+
+    assert (partition.log.start, partition.log.end, partition.watermark) == (70, 70, 70)
+
+
+def test_other_replicas_must_show_themselves_before_they_count():
+    partition = leading(replicas=frozenset({1, 2}), isr=frozenset({1, 2}))
+    partition.settle(THREE, frozenset({1, 2}), 0)
+
+    assert partition.leader().propose(0) is None
+    fetched_by(partition, 0, 3)
+    assert partition.leader().propose(0) == THREE

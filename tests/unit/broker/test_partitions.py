@@ -5,7 +5,18 @@ import random
 import pytest
 
 from andiron.log.partition_metadata import encode
+from andiron.model.ids import NEVER
+from andiron.records.batch import stamp
+from andiron.records.builder import build
+from andiron.records.record import Record
+from andiron.replication.follower import Fetched
 from andiron.sim.disk import Killed
+from andiron.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from worlds.cluster_client import create, small_cluster, write
 from worlds.node import SmallNode, error_of
 
 MINUTE = 60_000
@@ -282,3 +293,105 @@ def test_a_topic_deleted_and_made_anew_has_its_own_records_wherever_the_process_
         if survived:
             break
     assert fuse > 20
+
+
+# ── roles ────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def cluster():
+    return small_cluster((1, 2, 3, 4), voters=(4,), without_broker=(4,))
+
+
+def roles(cluster, topic="t", index=0):
+    """What each node is to a partition."""
+    held = {n: cluster.partition(n, topic, index) for n in (1, 2, 3)}
+    return {
+        n: "leads" if p.leads else "follows" if p.follows else "waits"
+        for n, p in held.items()
+        if p is not None
+    }
+
+
+def test_one_leads_the_other_replicas_follow_and_nobody_else_has_it(cluster):
+    create(cluster, "t", [(1, 2), (3, 1)])
+
+    assert roles(cluster) == {1: "leads", 2: "follows"}
+    assert roles(cluster, index=1) == {1: "follows", 3: "leads"}
+
+
+def test_roles_change_as_the_metadata_says(cluster):
+    create(cluster, "t", (1, 2, 3))
+    cluster.kill(1)
+    cluster.until(lambda: cluster.leader_of("t") == 2)
+
+    assert (cluster.partition(2, "t").leads, cluster.partition(3, "t").follows) == (True, True)
+    assert cluster.partition(2, "t").epoch == cluster.partition(3, "t").epoch == 1
+
+
+def test_what_nobody_leads_is_followed_and_fetched_from_nobody(cluster):
+    create(cluster, "t", (1, 2), min_insync_replicas=1)
+    cluster.kill(2)
+    cluster.until(lambda: cluster.image_of("t").isr == (1,))
+    cluster.kill(1)
+    cluster.until(lambda: cluster.leader_of("t") == -1)
+    cluster.start(2)
+    cluster.until(lambda: cluster.image.brokers[2].live)
+    cluster.pass_time(100)
+
+    assert cluster.partition(2, "t").follows
+    assert cluster.broker(2).fetchers.next_deadline() == NEVER
+
+
+def test_an_isr_that_the_leader_was_told_itself_is_not_taken_back_by_older_metadata(cluster):
+    create(cluster, "t", (1, 2, 3))
+    partition = cluster.partition(1, "t")
+    older = cluster.broker(1).image.topics["t"].partitions[0]
+    partition.partition_epoch = 5
+    partition.settle(frozenset({1, 2, 3}), frozenset({1, 2}), cluster.now)
+
+    cluster.broker(1).partitions._take_role(partition, older, cluster.now)
+
+    assert partition.leader().isr == {1, 2}
+
+
+def test_what_is_taken_away_from_a_broker_is_removed_from_its_disk_in_time(cluster):
+    create(cluster, "t", (1, 2))
+    create(cluster, "u", (1, 3))
+    write(cluster, "t", b"a")
+    part = ReassignablePartition(0, [1, 3])
+    cluster.answer(1, AlterPartitionReassignmentsRequest(topics=[ReassignableTopic("t", [part])]))
+    cluster.until(lambda: cluster.image_of("t").replicas == (1, 3))
+    cluster.pass_time(100)
+
+    assert cluster.partition(2, "t") is None
+    assert "t-0/" not in cluster.members[2].disk.names("/data")
+    cluster.pass_time(70_000, step=500)
+    assert not [name for name in cluster.members[2].disk.names("/data") if name.startswith("t-0")]
+
+
+def test_a_checkpoint_of_the_watermark_counts_for_the_first_role_and_not_after_a_cut(node):
+    """An unclean election takes back what was committed; what comes in its place is not committed by that."""
+    node.create("t")
+    for value in (b"a", b"b", b"c"):
+        node.produce("t", value)
+    node.node.broker.housekeeping.save_checkpoints()
+    partition, image = node.partition("t"), node.node.broker.image.topics["t"].partitions[0]
+    take = node.node.broker.partitions._take_role
+    take(
+        partition,
+        image._replace(leader=2, leader_epoch=1, partition_epoch=1, replicas=(1, 2), isr=(2,)),
+        node.now,
+    )
+    partition.go_to(0, 1, node.now)  # its leader has one record
+    assert partition.watermark == 1
+    batch = build([Record(0, node.now, None, b"d"), Record(0, node.now, None, b"e")])
+    stamp(batch, 0, 1, 1)
+    partition.take(
+        Fetched(records=bytes(batch), watermark=1), node.now
+    )  # it has two more, that are not committed
+
+    both = image._replace(leader=1, leader_epoch=2, partition_epoch=2, replicas=(1, 2), isr=(1, 2))
+    take(partition, both, node.now)
+
+    assert (partition.log.end, partition.watermark) == (3, 1)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
 
 from andiron.edge.disk import PosixDisk, PosixFile
-from andiron.edge.host import CALM_MS, GRACE_MS
+from andiron.edge.host import CALM_MS, GRACE_MS, LEAVE_MS, CannotServe
+from andiron.edge.listener import Listener
 from andiron.model.effects import Connected, Disconnected, Flushed, Woken
+from andiron.model.ids import NEVER
 from edge.playground import HandClock, Playground
 from edge.scripted import ScriptedNode
 
@@ -234,3 +237,147 @@ def test_a_stop_comes_before_a_start_is_done(file):
         play.host.stop()
         play.host.start([])
         assert not node.ready
+
+
+# ── a node among others ──────────────────────────────────────────────────────────────
+
+
+class Shy(ScriptedNode):
+    """A node that becomes ready when the test says so, and leaves when it has been asked often enough."""
+
+    controller_listeners = ("CONTROLLER",)
+    has_left = False
+
+    def __init__(self, file=None):
+        super().__init__(file)
+        self.told = []
+
+    def start(self, now):
+        return []
+
+    def leave(self, now):
+        self.told.append("leave")
+        self.deadline = now
+        return []
+
+    def _woken(self, now):
+        self.has_left = "leave" in self.told
+        return super()._woken(now)
+
+    def resign(self, now):
+        self.told.append("resign")
+        return []
+
+    def stop(self, now):
+        self.told.append("stop")
+        return super().stop(now)
+
+
+def starting(node, clock, each_turn):
+    """A host that starts its node, and what is done before each of its turns."""
+    play = Playground(clock=clock)
+    play.host._node, play.host._step = node, node.step
+    doors = [Listener("PLAINTEXT", "127.0.0.1", 0), Listener("CONTROLLER", "127.0.0.1", 0)]
+    turn = play.host.turn
+
+    def turned(until):
+        each_turn(play.host, *doors)
+        turn(min(until, play.host.now + 1))
+
+    play.host.turn = turned
+    return play, doors
+
+
+def is_open(door):
+    with socket.socket() as knock:
+        return knock.connect_ex(("127.0.0.1", door.port)) == 0
+
+
+def test_other_controllers_are_let_in_before_the_node_is_ready_and_clients_after():
+    node, seen = Shy(), []
+
+    def look(host, clients, controllers):
+        seen.append((is_open(clients), is_open(controllers)))
+        node.ready = len(seen) > 2
+
+    play, doors = starting(node, HandClock(), look)
+    with play:
+        play.host.start(doors)
+        assert seen == [(False, True)] * 3
+        assert [is_open(door) for door in doors] == [True, True]
+
+
+def test_a_node_that_its_cluster_will_not_have_says_why_when_its_patience_is_over():
+    node, clock = Shy(), HandClock()
+    node.trouble = "broker 1 is not taken in by its cluster: its id is taken"
+
+    def later(host, *doors):
+        clock.time += 10_000
+
+    play, doors = starting(node, clock, later)
+    with play, pytest.raises(CannotServe, match="its id is taken"):
+        play.host.start(doors)
+    assert clock.time >= 1_000_000 + node.patience_ms
+
+
+def test_a_node_that_only_waits_for_others_waits_for_ever_and_says_for_what(caplog):
+    node, clock = Shy(), HandClock()
+    node.waits_for = "no majority of the controllers has elected a leader"
+
+    def later(host, *doors):
+        clock.time += 10_000
+        if clock.time > 1_000_000 + 5 * node.patience_ms:
+            node.ready = True
+
+    play, doors = starting(node, clock, later)
+    with play:
+        play.host.start(doors)
+    assert "no majority of the controllers" in caplog.text
+
+
+def test_a_node_whose_metadata_log_fails_while_it_starts_does_not_wait():
+    node = Shy()
+
+    def fail(host, *doors):
+        node.broken = "fsync failed"
+
+    play, doors = starting(node, HandClock(), fail)
+    with play, pytest.raises(CannotServe, match="fsync failed"):
+        play.host.start(doors)
+
+
+def test_a_node_whose_metadata_log_fails_ends_and_not_as_if_all_were_well(play):
+    play.node.broken = "fsync failed"
+
+    assert play.host.run() is False
+    assert play.node.stopped_at is None
+
+
+def test_a_node_leaves_and_resigns_before_it_stops():
+    node = Shy()
+    with Playground() as play:
+        play.host._node, play.host._step = node, node.step
+        play.host.stop()
+        assert play.host.run()
+
+    assert node.told == ["leave", "resign", "stop"]
+
+
+def test_a_node_that_is_not_let_go_goes_all_the_same():
+    node, clock = Shy(), HandClock()
+    with Playground(clock=clock) as play:
+        play.host._node, play.host._step = node, node.step
+        node._woken = lambda now: []
+        node.next_deadline = lambda: NEVER
+        turn = play.host.turn
+
+        def slow_turn(until):
+            clock.time += 1_000
+            turn(min(until, play.host.now + 1))
+
+        play.host.turn = slow_turn
+        play.host.stop()
+        assert play.host.run()
+
+    assert clock.time - 1_000_000 <= LEAVE_MS + 2_000
+    assert node.told == ["leave", "resign", "stop"]

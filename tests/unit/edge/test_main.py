@@ -186,3 +186,22 @@ def test_with_a_brake_the_disk_can_be_made_slow(nodes, tmp_path) -> None:
 
     assert isinstance(assembly.disk, SlowDisk)
     assembly.close()
+
+
+def test_a_node_that_its_cluster_refuses_is_one_line_and_exit_code_1(tmp_path, nodes, capsys, monkeypatch):
+    monkeypatch.setattr(Given, "trouble", "broker 1 is not taken in by its cluster: its id is taken")
+    monkeypatch.setattr(Given, "patience_ms", 0)
+    monkeypatch.setattr(Given, "start", lambda self, now: setattr(self, "deadline", now) or [])
+    code, announced = run(settings(tmp_path))
+    assert (code, announced) == (1, [])
+    assert capsys.readouterr().err == "andiron: broker 1 is not taken in by its cluster: its id is taken\n"
+
+
+def test_a_node_whose_metadata_log_fails_ends_with_exit_code_1(tmp_path, nodes, monkeypatch):
+    told = settings(tmp_path)
+
+    def announce(settings: NodeSettings) -> None:
+        monkeypatch.setattr(nodes[0], "broken", "fsync failed")
+        nodes[0].deadline = 0
+
+    assert main.run(told, announce=announce) == 1

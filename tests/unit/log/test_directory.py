@@ -84,8 +84,24 @@ def test_the_mark_of_a_clean_stop_is_taken_once(disk):
     assert not directory.take_clean_mark()
     directory.leave_clean_mark(11)
     assert disk.read_file("data/.kafka_cleanshutdown") == b'{"version":0,"brokerEpoch":11}'
-    assert directory.take_clean_mark()
-    assert not directory.take_clean_mark()
+    assert directory.take_clean_mark() == 11
+    assert directory.take_clean_mark() is None
+
+
+@pytest.mark.parametrize(
+    ("mark", "epoch"),
+    [
+        (b'{"version":0,"brokerEpoch":0}', 0),
+        (b'{"version": 0, "brokerEpoch": 7}', 7),
+        (b'{"version":0,"brokerEpoch":-1}', -1),
+        (b"", -1),
+        (b"clean, says an older broker", -1),
+    ],
+)
+def test_the_mark_tells_the_epoch_of_the_broker_that_left_it(disk, mark, epoch):
+    directory = LogDirectory.open(disk, "data", OURS)
+    disk.write_file("data/.kafka_cleanshutdown", mark)
+    assert directory.take_clean_mark() == epoch
 
 
 def test_partitions_are_its_folders(disk):

@@ -127,3 +127,51 @@ def test_flushing_nothing_is_fine():
     log = open_log()
     flush(log)
     assert log.flushed_end == 0
+
+
+# ── cuts ─────────────────────────────────────────────────────────────────────────────
+
+
+def cutting(log):
+    """Where the log says that it is safe, each time it is cut."""
+    told = []
+    log.on_cut = lambda cut: told.append((cut.flushed_end, cut.end))
+    return told
+
+
+def test_a_cut_is_told_when_it_is_on_the_disk():
+    log = filled()
+    end = log.end
+    told = cutting(log)
+
+    log.truncate(end - 2, 0)
+
+    assert told == [(log.flushed_end, log.end)]
+    assert log.flushed_end <= log.end < end
+
+
+def test_a_log_that_begins_again_tells_so():
+    log = filled()
+    told = cutting(log)
+
+    log.restart_at(1_000, 0)
+
+    assert told == [(1_000, 1_000)]
+
+
+def test_a_cut_at_the_end_cuts_nothing():
+    log = filled()
+    end = log.end
+
+    assert log.truncate(end, 0) == end
+
+
+def test_what_is_appended_after_a_cut_is_not_taken_for_safe():
+    log = filled()
+    flush(log)
+    log.truncate(log.end - 2, 0)
+    safe = log.flushed_end
+
+    append(log)
+
+    assert log.flushed_end == safe < log.end

@@ -9,6 +9,7 @@ from andiron.records.builder import build
 from andiron.records.compression import GZIP, LZ4, NONE, SNAPPY, ZSTD
 from andiron.records.record import Record
 from andiron.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from worlds.cluster_client import create, produce_request, small_cluster
 from worlds.node import Closed, error_of, records_in
 from worlds.producing import batch, sequence
 
@@ -374,3 +375,58 @@ def test_every_stored_batch_has_its_checksum(node):
         node.produce("t", bytes(300), codec=codec)
 
     assert all(isinstance(each, Batch) and each.is_intact() for each in stored(node, "t"))
+
+
+# ── who leads instead ────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def cluster():
+    made = small_cluster((1, 2, 3, 4), voters=(4,), without_broker=(4,))
+    create(made, "t", [(1, 2), (2, 3)])
+    return made
+
+
+def produce_at(cluster, number, partition, version=13):
+    request = produce_request(cluster, "t", b"a", partition=partition)
+    request.topic_data[0].name = "t" if version < 13 else ""
+    return cluster.answer(number, request, version)
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_who_asks_the_wrong_broker_is_told_the_right_one(cluster, number):
+    response = produce_at(cluster, number, 0)
+    [answer] = response.responses[0].partition_responses
+
+    assert error_of(answer) == "NOT_LEADER_OR_FOLLOWER"
+    assert (answer.current_leader.leader_id, answer.current_leader.leader_epoch) == (1, 0)
+    assert [(each.node_id, each.host, each.port) for each in response.node_endpoints] == [(1, "node-1", 9092)]
+
+
+@pytest.mark.parametrize("version", range(3, 10))
+def test_older_versions_are_told_only_that_it_was_the_wrong_one(cluster, version):
+    response = produce_at(cluster, 2, 0, version)
+    [answer] = response.responses[0].partition_responses
+
+    assert error_of(answer) == "NOT_LEADER_OR_FOLLOWER"
+    assert answer.current_leader is None
+
+
+def test_who_waited_at_a_leader_that_is_none_any_more_is_told_the_next(cluster):
+    cluster.isolate(1)
+    answers = cluster.ask(1, produce_request(cluster, "t", b"a", timeout_ms=60_000))
+    cluster.until(lambda: cluster.leader_of("t") == 2)
+    cluster.heal()
+    cluster.until(lambda: answers)
+    [answer] = answers[0].responses[0].partition_responses
+
+    assert error_of(answer) == "NOT_LEADER_OR_FOLLOWER"
+    assert answer.current_leader.leader_id == 2
+    assert [each.node_id for each in answers[0].node_endpoints] == [2]
+
+
+def test_where_all_is_well_nobody_is_named(cluster):
+    response = produce_at(cluster, 1, 0)
+
+    assert response.responses[0].partition_responses[0].current_leader is None
+    assert response.node_endpoints == []
