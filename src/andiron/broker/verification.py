@@ -6,7 +6,8 @@ first batch of a transaction waits until the coordinator says that this partitio
 
     begin ──▶ guard ──▶ the coordinator is asked ──▶ append(…, guard)
                 │                                       is it still the one? else INVALID_TXN_STATE
-                └── a marker of the producer comes in between: the guard counts no more
+                │── a marker of the producer comes in between: the guard counts no more
+                └── the partition is led elsewhere in between: nor does it then, but to ask again helps
 
 While the question is out, further batches may be refused and come again out of turn. The guard
 remembers the lowest sequence that it has seen, so that of a producer not known here yet none
@@ -24,14 +25,14 @@ NO_SEQUENCE = -1
 class Guard:
     """A question to the coordinator about one producer and epoch."""
 
-    __slots__ = ("epoch", "lowest_sequence")
+    __slots__ = ("epoch", "kept_by", "lowest_sequence")
 
-    def __init__(self, epoch: int, sequence: int) -> None:
-        self.epoch, self.lowest_sequence = epoch, sequence
+    def __init__(self, epoch: int, sequence: int, kept_by: Guards) -> None:
+        self.epoch, self.lowest_sequence, self.kept_by = epoch, sequence, kept_by
 
 
 class Guards:
-    """The questions that are open in one partition, by producer."""
+    """The questions that are open in one partition while this node leads it, by producer."""
 
     __slots__ = ("_guards",)
 
@@ -45,12 +46,16 @@ class Guards:
         """Ask about a producer that wants to write; the same guard for all its batches while it is asked."""
         guard = self._guards.get(producer_id)
         if guard is None or guard.epoch != epoch:
-            guard = self._guards[producer_id] = Guard(epoch, sequence)
+            guard = self._guards[producer_id] = Guard(epoch, sequence, self)
         guard.lowest_sequence = min(guard.lowest_sequence, sequence)
         return guard
 
     def check(self, producer_id: int, guard: Guard | None) -> None:
         """Refuse a first write about which the coordinator was not asked, or not since the last marker."""
+        if guard is not None and guard.kept_by is not self:
+            raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(
+                "another broker led it while the coordinator was asked"
+            )
         if guard is None or self._guards.get(producer_id) is not guard:
             raise ErrorCode.INVALID_TXN_STATE.error(
                 f"producer {producer_id} has no transaction here that its coordinator knows of"

@@ -96,11 +96,11 @@ def _behind(found: Iterable[Found]) -> list[Found]:
 
 
 def latency(sent: Iterable[Sent], begin: float, end: float) -> Latency | None:
-    """Of the records that were sent in a span of time; None if none of them was acknowledged."""
+    """Of the records that were acknowledged in a span of time; None if none was."""
     took = sorted(
         1000 * (each.acked_at - each.sent_at)
         for each in sent
-        if each.acked_at is not None and begin <= each.sent_at < end
+        if each.acked_at is not None and begin <= each.acked_at < end
     )
     if not took:
         return None

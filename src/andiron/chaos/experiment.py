@@ -96,9 +96,12 @@ class Experiment:
         load.start()
         try:
             marks = self._harm(load, timeline, led.leader, follower)
+        except BaseException:
+            load.stop(0.0)  # whoever is still writing would wait for what is not mended any more
+            raise
         finally:
-            load.stop()
             timeline.stop()
+        load.stop()
         self._say("reading everything back")
         account = settle(load.sent, read_back(cluster.bootstrap, partition))
         return self._outcome(cell, led.leader, follower, marks, timeline, load, account)

@@ -79,11 +79,12 @@ class Load:
         for thread in self._threads:
             thread.start()
 
-    def stop(self) -> None:
+    def stop(self, patience_s: float = STOP_TIMEOUT_S) -> None:
         """Write no more; what is under way is waited for."""
         self._over.set()
+        until = time.monotonic() + patience_s
         for thread in self._threads:
-            thread.join(STOP_TIMEOUT_S)
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _write(self, writer: int) -> None:
         producer: Producer | None = None

@@ -113,7 +113,7 @@ def _latencies(outcome: Outcome) -> str:
         cells = "".join(f"<td class=n>{value:,.1f} ms" for value in found[1:])
         return f"<tr><td>{name}<td class=n>{found.records:,}{cells}</tr>"
 
-    head = "<th>records due<th class=n>count<th class=n>p50<th class=n>p99<th class=n>longest"
+    head = "<th>records acknowledged<th class=n>count<th class=n>p50<th class=n>p99<th class=n>longest"
     rows = row("before", outcome.before) + row("with a follower harmed", outcome.during)
     return f"<table><tr>{head}</tr>{rows}{row('from the cut on', outcome.after)}</table>"
 

@@ -66,3 +66,9 @@ def test_of_a_producer_not_known_here_the_first_batch_must_come_first():
 
     assert code_of(guards.check_turn, batch(3), guard) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     guards.check_turn(batch(0), guard)
+
+
+def test_a_question_from_before_another_broker_led_is_asked_again_and_not_held_against_the_producer():
+    guard = Guards().begin(7, 0, 0)
+
+    assert code_of(Guards().check, 7, guard) is ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -47,7 +47,7 @@ def test_a_record_behind_a_later_one_of_its_writer_is_out_of_order() -> None:
     assert [each.offset for each in settle([], found).reordered] == [3]
 
 
-def test_latency_is_of_those_that_were_due_in_the_span() -> None:
+def test_latency_is_of_those_that_were_acknowledged_in_the_span() -> None:
     sent = [Sent(0, at, float(at), at + 0.01 * (at + 1), at) for at in range(10)]
 
     found = latency(sent, 2.0, 5.0)

@@ -91,7 +91,7 @@ def test_the_outcome_has_the_account_and_the_verdict(stage: Stage) -> None:
     assert [each.number for each in outcome.account.lost] == [11]
     assert outcome.verdict.good
     assert (outcome.leader, outcome.follower, outcome.fault) == (3, 1, "tickled")
-    assert outcome.before is not None and outcome.before.records == 3
+    assert outcome.before is not None and outcome.before.records == 4
 
 
 def test_unavailable_is_the_longest_silence_after_the_cut(stage: Stage) -> None:
@@ -110,4 +110,4 @@ def test_the_load_ends_also_when_a_step_fails(stage: Stage) -> None:
     with pytest.raises(OSError, match="no such node"):
         Experiment(cast(Any, stage), fault(stage)._replace(strike=fails), 4.0).run(Cell("all", 2, False))
 
-    assert stage.done[-2:] == ["stop", "stop"]
+    assert stage.done[-2:] == ["stop 0.0", "stop"]

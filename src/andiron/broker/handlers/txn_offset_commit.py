@@ -18,7 +18,7 @@ from andiron.broker import transactional_writes
 from andiron.broker.broker import Broker
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
-from andiron.broker.transactional_writes import Writer
+from andiron.broker.transactional_writes import Outcome, Writer
 from andiron.broker.verification import Guard
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -35,6 +35,8 @@ API = ApiKey.TXN_OFFSET_COMMIT
 SERVED = ADVERTISED = (0, 5)
 
 ADDS_SINCE = 5
+# Of the transaction's coordinator, of which clients know nothing here: to them the group's has no answer yet.
+AWAY = (ErrorCode.NETWORK_EXCEPTION, ErrorCode.NOT_COORDINATOR)
 ABORTABLE_SINCE = 4
 LOADING_SINCE = 2
 
@@ -56,7 +58,8 @@ def _begun(broker: Broker, request: Request[TxnOffsetCommitRequest], place: Topi
         raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error("none of the partitions is there")
     if not body.group_id:
         raise ErrorCode.INVALID_GROUP_ID.error("a group has a name")
-    partition = broker.groups.shards.shard(place.partition).partition
+    shard = broker.groups.shards.shard(place.partition)
+    partition = shard.partition
     if not partition.opens_transaction(body.producer_id, body.producer_epoch):
         return broker.groups.run(body.group_id, request)
     guard = partition.guards.begin(body.producer_id, body.producer_epoch)
@@ -65,7 +68,13 @@ def _begun(broker: Broker, request: Request[TxnOffsetCommitRequest], place: Topi
     asked = transactional_writes.ask(
         broker, writer, (place,), adds=adds, abortable=abortable, now=request.now
     )
-    return asked.and_then(lambda outcome: _commit(broker, request, partition, guard, outcome[place]))
+
+    def commit(outcome: Outcome) -> Wait:
+        if broker.groups.shards.shard(place.partition) is not shard:
+            raise ErrorCode.NOT_COORDINATOR.error("the group was coordinated elsewhere in between")
+        return _commit(broker, request, partition, guard, outcome[place])
+
+    return asked.and_then(commit)
 
 
 def _commit(
@@ -73,6 +82,8 @@ def _commit(
     code: ErrorCode,
 ) -> Wait:  # fmt: skip
     body = request.body
+    if code in AWAY:
+        raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error("the coordinator of the transaction cannot be asked")
     if code is not ErrorCode.NONE:
         partition.guards.end(body.producer_id)
         raise code.error("the group's partition is not part of the transaction")

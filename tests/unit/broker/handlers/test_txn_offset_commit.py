@@ -2,7 +2,10 @@
 
 import pytest
 
+from andiron.broker import transactional_writes
 from andiron.broker.handlers import txn_offset_commit
+from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode
 from andiron.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
@@ -131,6 +134,39 @@ def test_a_commit_whose_transaction_is_ended_while_the_question_is_out_is_refuse
     node.do_flushes()
 
     assert error_of(node.answer(late).topics[0].partitions[0]) == "INVALID_TXN_STATE"
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_commit_whose_group_moves_while_the_question_is_out_is_sent_to_the_next_coordinator(comes_back):
+    """INVALID_TXN_STATE would be the end of a producer that has done nothing wrong."""
+    node = coordinating(**DURABLY)
+    producer = begun(node)
+    node.flush_at_once = False
+    ticket = node.send(txn_commit_request(producer), 5)
+    partition, shards = node.partition(OFFSETS, shard_of(GROUP)), node.node.broker.groups.shards
+    led = partition.leader()
+    partition.follow(partition.epoch + 1, 0)
+    shards.follow(partition, node.now)
+    if comes_back:
+        everybody = frozenset({1})
+        partition.lead(
+            1, partition.epoch + 1, everybody, everybody, watermark=led.watermark, now=node.now, lag_ms_max=1
+        )
+        shards.follow(partition, node.now)
+
+    node.do_flushes()
+
+    assert error_of(node.answer(ticket).topics[0].partitions[0]) == "NOT_COORDINATOR"
+
+
+@pytest.mark.parametrize("code", ["NETWORK_EXCEPTION", "NOT_COORDINATOR"])
+def test_a_coordinator_of_the_transaction_that_cannot_be_asked_is_an_answer_that_is_not_there_yet(
+    coordinator, code, monkeypatch
+):
+    away = Wait.failed(ErrorCode[code].error("gone"))
+    monkeypatch.setattr(transactional_writes, "ask_coordinator", lambda *arguments: away)
+
+    assert txn_commit(coordinator, begun(coordinator), 5, version=5) == "COORDINATOR_NOT_AVAILABLE"
 
 
 def test_nobody_is_asked_where_verification_is_turned_off(coordinator):
