@@ -9,8 +9,9 @@ The next fetch is the acknowledgement of the last: it says where each log now en
 disk before they count (flush.messages=1) hold it back until they are: the flush of all of them is one group commit.
 
 Fetches are a session (KIP-227): what the leader was told it remembers, and a partition where nothing moves costs
-neither side anything but a look. A partition that comes anew need not wait until a fetch that finds nothing is over:
-the next one goes after it, and the leader answers the first as soon as it hears of the second.
+neither side anything but a look. A partition that comes anew, has moved or was left out for a while need not wait until
+a fetch that finds nothing is over: the next one goes after it, and the leader answers the first as soon as it hears of
+the second.
 
 Read next: replication/follower.py for what an answer does to a log; fetchers.py, which has one of these per leader.
 """
@@ -108,8 +109,7 @@ class Fetcher:
         self._partitions[key] = partition
         self._paused.pop(key, None)
         self._untold[key] = None
-        if self._under_way < (AT_ONCE if self._session[0] else 1):
-            self._fetch(now)
+        self.fetch(now)
 
     def remove(self, partition: Partition) -> None:
         """It is led elsewhere, or not here any more."""
@@ -119,16 +119,26 @@ class Fetcher:
         self._leave_out(key)
 
     def next_deadline(self) -> Millis:
-        if self._under_way:
+        """When a pause is over: though a fetch is under way, which may find nothing for long, if one more may be."""
+        if not self._may_ask:
             return NEVER
-        return min([self._retry_at, *self._paused.values()])
+        return min([NEVER if self._under_way else self._retry_at, *self._paused.values()])
+
+    def tick(self, now: Millis) -> None:
+        """Fetch if a pause is over."""
+        if self.next_deadline() <= now:
+            self._fetch(now)
 
     # ── asking ───────────────────────────────────────────────────────────────────────
 
     def fetch(self, now: Millis) -> None:
-        """Ask for what comes next, unless that is being done."""
-        if not self._under_way:
+        """Ask for what comes next, unless that is being done and the leader knows of all."""
+        if not self._under_way or (self._untold and self._may_ask):
             self._fetch(now)
+
+    @property
+    def _may_ask(self) -> bool:
+        return self._under_way < (AT_ONCE if self._session[0] else 1)
 
     def _fetch(self, now: Millis) -> None:
         """Ask, unless something has to get to the disk first."""
@@ -153,9 +163,9 @@ class Fetcher:
                     now + RETRY_MS
                 )  # `flushed` comes here before, unless it is moved away
                 return
-        if self._told or self._untold:
+        if self._untold or (self._told and not self._under_way):
             self._send(to)
-        else:
+        elif not self._under_way:
             self._retry_at = NEVER
 
     def _leave_out(self, key: Key) -> None:

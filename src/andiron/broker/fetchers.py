@@ -51,5 +51,4 @@ class Fetchers:
     def tick(self, now: Millis) -> None:
         """Fetch where a pause is over."""
         for fetcher in self._fetchers.values():
-            if fetcher.next_deadline() <= now:
-                fetcher.fetch(now)
+            fetcher.tick(now)

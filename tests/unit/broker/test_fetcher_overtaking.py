@@ -1,0 +1,145 @@
+"""One fetcher with a leader that a test answers for: what is asked, and when."""
+
+from collections import namedtuple
+
+from andiron.broker.fetcher import RETRY_MS, Fetcher, Surroundings
+from andiron.broker.replication_quota import ReplicationQuota
+from andiron.log.settings import LogSettings
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import NEVER, Address, TopicPartition
+from andiron.replication.follower import Next, Position
+from andiron.replication.settings import ReplicationSettings
+from andiron.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+
+TOPIC_ID = bytes(15) + b"t"
+SESSION = 77
+Log = namedtuple("Log", "settings end")
+
+
+class Replica:
+    """A follower of which only the end matters."""
+
+    def __init__(self, number):
+        self.topic_id, self.name = TOPIC_ID, TopicPartition("orders", number)
+        self.follows, self.epoch, self.end = True, 5, 0
+
+    @property
+    def log(self):
+        return Log(LogSettings(), self.end)
+
+    def position(self):
+        return Position(self.end, self.epoch, 0)
+
+    def take(self, fetched, now):
+        if fetched.error is not ErrorCode.NONE:
+            return Next.PAUSE
+        self.end += len(fetched.records)  # as if each byte were a record
+        return Next.FETCH
+
+
+class Leader:
+    """Keeps what it is asked until the test answers."""
+
+    def __init__(self):
+        self.asked = []
+
+    def call(self, to, lane, body, timeout_ms, then):
+        self.asked.append((body, then))
+
+    def named(self):
+        """What the last fetch tells: partition → offset."""
+        return {
+            each.partition: each.fetch_offset
+            for topic in self.asked[-1][0].topics
+            for each in topic.partitions
+        }
+
+    def answer(self, which, now, *said):
+        """Answer a fetch; `said` are (partition, error, records)."""
+        told = [PartitionData(number, error.number, 0, records=records) for number, error, records in said]
+        topics = [FetchableTopicResponse(topic_id=TOPIC_ID, partitions=told)] if told else []
+        self.asked[which][1](FetchResponse(session_id=SESSION, responses=topics), now)
+
+
+def fetching(*numbers):
+    """A fetcher of some partitions in a session, of which one fetch is under way."""
+    leader = Leader()
+    around = Surroundings(
+        1, leader, ReplicationSettings(), lambda node: Address("there", 9092), lambda: 3,
+        lambda partition, now: None, ReplicationQuota(lambda: 1 << 60),
+    )  # fmt: skip
+    fetcher = Fetcher(2, around)
+    replicas = [Replica(number) for number in numbers]
+    for replica in replicas:
+        fetcher.add(replica, 0)
+    leader.answer(0, 0)
+    return fetcher, leader, replicas
+
+
+def test_one_fetch_is_under_way_at_a_time():
+    fetcher, leader, _ = fetching(0)
+    assert len(leader.asked) == 2
+
+    fetcher.fetch(1)
+    assert len(leader.asked) == 2
+
+    leader.answer(1, 500)
+    assert len(leader.asked) == 3
+    assert leader.named() == {}
+
+
+def test_what_has_moved_is_told_in_the_next_fetch():
+    _, leader, _ = fetching(0, 1)
+
+    leader.answer(-1, 1, (0, ErrorCode.NONE, b"abc"))
+
+    assert leader.named() == {0: 3}
+
+
+def test_a_partition_that_comes_anew_is_fetched_though_another_fetch_waits():
+    fetcher, leader, _ = fetching(0)
+
+    fetcher.add(Replica(1), 1)
+
+    assert len(leader.asked) == 3
+    assert leader.named() == {1: 0}
+
+
+def test_those_that_come_while_two_fetches_are_under_way_go_as_soon_as_one_is_answered():
+    fetcher, leader, _ = fetching(0)
+    for number in (1, 2, 3):
+        fetcher.add(Replica(number), 1)
+    assert leader.named() == {1: 0}
+
+    leader.answer(1, 2)  # the first, which found nothing: the second waits for records
+
+    assert len(leader.asked) == 4
+    assert leader.named() == {2: 0, 3: 0}
+
+
+def test_what_a_fetch_that_was_overtaken_brings_is_acknowledged_at_once():
+    fetcher, leader, _ = fetching(0)
+    fetcher.add(Replica(1), 1)
+
+    leader.answer(1, 2, (0, ErrorCode.NONE, b"abc"))
+
+    assert leader.named() == {0: 3}
+
+
+def test_a_partition_that_its_leader_does_not_know_yet_is_asked_for_again_soon_though_a_fetch_waits():
+    fetcher, leader, _ = fetching(0)
+    fetcher.add(Replica(1), 1)
+    leader.answer(1, 2)
+    leader.answer(2, 2, (1, ErrorCode.NOT_LEADER_OR_FOLLOWER, b""))
+    assert fetcher.next_deadline() == 2 + RETRY_MS
+
+    fetcher.tick(2 + RETRY_MS)
+
+    assert leader.named() == {1: 0}
+    assert fetcher.next_deadline() == NEVER
+
+
+def test_a_tick_before_its_time_asks_nothing():
+    fetcher, leader, _ = fetching(0)
+    fetcher.tick(1)
+    assert len(leader.asked) == 2
