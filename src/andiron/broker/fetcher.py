@@ -149,7 +149,9 @@ class Fetcher:
             elif self._is_held_back(partition, now):
                 self._pause(key, now, RETRY_MS)
             elif partition.position() is None:
-                self._retry_at = Millis(now + RETRY_MS)  # `flushed` comes here before, unless it is moved away
+                self._retry_at = Millis(
+                    now + RETRY_MS
+                )  # `flushed` comes here before, unless it is moved away
                 return
         if self._told or self._untold:
             self._send(to)
