@@ -14,7 +14,8 @@ from andiron.controller.brokers import RegisterBroker
 from andiron.controller.image import NO_LEADER, TOPIC, Image
 from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.controller.records import decode_record, encode_record
-from andiron.controller.snapshot import offset_of, records_of
+from andiron.controller.snapshot import changes as changes_between
+from andiron.controller.snapshot import copy_of, offset_of, records_of
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
@@ -147,6 +148,21 @@ def test_an_image_is_the_replay_of_the_log(asked):
         fresh.replay(decode_record(value), Offset(offset))
 
     assert state_of(fresh) == state_of(cluster.image)
+
+
+@given(requests, st.data())
+@settings(max_examples=150, deadline=None)
+def test_an_image_that_skips_a_part_of_the_log_comes_to_the_same(asked, data):
+    cluster, _ = played(asked)
+    skipped = data.draw(st.integers(0, len(cluster.log)))
+    behind = Image()
+    for offset, value in enumerate(cluster.log[:skipped]):
+        behind.replay(decode_record(value), Offset(offset))
+
+    for record in changes_between(behind, cluster.image):
+        behind.replay(decode_record(encode_record(record)), offset_of(cluster.image))
+
+    assert behind == cluster.image == copy_of(cluster.image)
 
 
 @given(requests)

@@ -115,9 +115,11 @@ class SmallNode:
 
     def do_flush(self, error=None):
         flush = self.flushes.pop(0)
-        if error is None:
-            for file in flush.files:
+        try:
+            for file in flush.files if error is None else ():
                 file.sync()
+        except OSError as trouble:
+            error = str(trouble)
         self.step(Flushed(flush.token, error))
 
     def do_work(self):

@@ -83,9 +83,10 @@ class Broker:
         self.waiting = WaitingRoom()
         self.directories = LogDirectories(disk, chance)
         self.calls = Calls(name, self.touch, self._note_change)
+        self.flushing = Flushing()
         self.metadata = Metadata(
-            settings, disk, chance, self.calls, lambda: self.cluster_id, self.appended, self._metadata_grown,
-            self.touch,
+            settings, disk, chance, self.calls, lambda: self.cluster_id, self.flushing.sync, self.appended,
+            self._metadata_grown, self.touch,
         )  # fmt: skip
         self.channel = ControllerChannel(self.metadata, self.calls, name, self._clock)
         self.lifecycle = Lifecycle(
@@ -111,7 +112,6 @@ class Broker:
             settings, self.directories, self.fetchers, self.places, self.followers.heard
         )
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
-        self.flushing = Flushing()
         self._live = LiveSettings(settings, self.metadata)
         self.housekeeping = Housekeeping(
             self._live.current, disk, self.directories, self.partitions, self.flushing
@@ -267,12 +267,14 @@ class Broker:
             self._touched[partition] = None
 
     def flushed(self, event: Flushed, now: Millis) -> None:
-        partition = self.flushing.done(event)
+        self.changed = True
+        partition = self.flushing.done(event, now)
+        if partition is None:
+            return
         if partition.failure is not None:
             self.places.lost(partition.topic_id, partition.name.partition)
             self.places.send(now)
         self.touch(partition)
-        self.changed = True
         if partition is self.metadata.partition:
             self.metadata.member.fetch(now)
         else:

@@ -10,18 +10,25 @@ a thousand acknowledgements can share a single fsync:
 At most one Flush per partition is under way. An fsync that fails is final: the kernel may
 have dropped the pages, so what was not on disk before cannot be vouched for any more,
 and the partition refuses to go on.
+
+A file that is no partition's (a snapshot of the metadata) goes the same way, once.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from andiron.broker.partition import Partition
+from andiron.log.disk import File
 from andiron.model.effects import Flush, Flushed
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import Offset
+from andiron.model.ids import Millis, Offset
 
 log = logging.getLogger(__name__)
+
+Synced = Callable[[str | None, Millis], None]  # is told what went wrong, if something did
+Sync = Callable[[File, Synced], None]
 
 
 class Flushing:
@@ -32,6 +39,8 @@ class Flushing:
         self._under_way: dict[int, tuple[Partition, Offset]] = {}
         self._busy: dict[Partition, int] = {}
         self._refused: list[Partition] = []
+        self._files: list[tuple[File, Synced]] = []  # wanted
+        self._synced: dict[int, Synced] = {}  # under way
         self._token = 0
 
     def want(self, partition: Partition) -> None:
@@ -39,11 +48,15 @@ class Flushing:
         self._wanted[partition] = None
         partition.flush_trouble = None
 
+    def sync(self, file: File, synced: Synced) -> None:
+        """Bring a file that is no partition's to the disk, and say so."""
+        self._files.append((file, synced))
+
     def start(self) -> list[Flush]:
         """The flushes that can begin now; asked at the end of each step."""
+        begun = self._start_files() if self._files else []
         if not self._wanted:
-            return []
-        begun = []
+            return begun
         for partition in [p for p in self._wanted if p not in self._busy]:
             del self._wanted[partition]
             try:
@@ -57,8 +70,20 @@ class Flushing:
             begun.append(Flush(self._token, tuple(files)))
         return begun
 
-    def done(self, event: Flushed) -> Partition:
-        """An fsync is over: whoever waited for this partition may look again."""
+    def _start_files(self) -> list[Flush]:
+        begun, files, self._files = [], self._files, []
+        for file, synced in files:
+            self._token += 1
+            self._synced[self._token] = synced
+            begun.append(Flush(self._token, (file,)))
+        return begun
+
+    def done(self, event: Flushed, now: Millis) -> Partition | None:
+        """An fsync is over: whoever waited for this partition may look again. None: it was of no partition."""
+        synced = self._synced.pop(event.token, None)
+        if synced is not None:
+            synced(event.error, now)
+            return None
         partition, end = self._under_way.pop(event.token)
         del self._busy[partition]
         if event.error is None:

@@ -46,7 +46,7 @@ WITHOUT_EFFECT = {
         "controller.quorum.append.linger.ms",
         "controller.quorum.auto.join.enable",
         "controller.quorum.fetch.max.bytes",
-        "controller.quorum.fetch.snapshot.max.bytes",
+        "metadata.max.idle.interval.ms",
         "controller.socket.timeout.ms",
         "controller.performance.",
         "request.timeout.ms",
@@ -56,12 +56,6 @@ WITHOUT_EFFECT = {
     "the quota of replication has one window, of a second": (
         "replication.quota.",
         "alter.log.dirs.replication.quota.",
-    ),
-    "the metadata log is kept whole": (
-        "metadata.log.max.",
-        "metadata.log.segment.",
-        "metadata.max.",
-        "internal.metadata.",
     ),
     "no listener uses TLS or SASL": (
         "ssl.",
@@ -96,6 +90,8 @@ WITHOUT_EFFECT = {
         "log.cleaner.io.buffer.size",
         "log.dir.failure.timeout.ms",
         "log.initial.task.delay.ms",
+        "metadata.log.segment.min.bytes",
+        "internal.metadata.",
         "producer.id.expiration.check.interval.ms",
         "max.request.partition.size.limit",
         "server.max.startup.time.ms",

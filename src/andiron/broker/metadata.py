@@ -6,10 +6,12 @@
              the controller's image: as appended                 the broker's image: as committed
 
 Clients are told, and partitions made, from the committed image only. What has been applied is a position in the log;
-`apply` reads on from there to the watermark and says what has changed.
+`apply` reads on from there to the watermark and says what has changed. A start begins with the newest snapshot, and so
+does a node that was away for too long (snapshot_fetch.py); then what it changes is told like anything else.
 
-The controller lives where the log is led, for as long as it is: a node that begins to lead makes one out of its log
-(quorum_member.py tells when), and drops it when it leads no more. Those who wait for it then are sent to the next.
+The controller lives where the log is led, for as long as it is: a node that begins to lead makes one out of its image
+and the rest of its log (quorum_member.py tells when), and drops it when it leads no more. Those who wait for it then
+are sent to the next.
 
 Where the controller is, all nodes come to fetch, again and again. One whose connection breaks and who does not come
 back is gone: it is fenced then and there (watch.py), without waiting for its session to run out.
@@ -23,21 +25,26 @@ import logging
 from collections.abc import Callable, Hashable, Iterator
 
 from andiron.broker.calls import Calls
+from andiron.broker.flushing import Sync
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_member import QuorumMember, Told
 from andiron.broker.shards import READ_BYTES, Shard, Wrote, batches_between, data_records
+from andiron.broker.snapshot_cutting import SnapshotCutting, View
+from andiron.broker.snapshot_fetch import Whole
 from andiron.broker.waiting import Wait
 from andiron.broker.watch import Watch
 from andiron.controller.controller import BeginCluster, Controller
 from andiron.controller.heartbeats import BrokerGone
 from andiron.controller.image import Delta, Image
 from andiron.controller.records import MetadataRecord, decode_record, encode_record
+from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.machine import Loaded, TimePassed
+from andiron.quorum.snapshot import SnapshotId
 from andiron.records.batch import Batch
 
 RETRY_MS = 1_000
@@ -48,23 +55,37 @@ log = logging.getLogger(__name__)
 class Metadata:
     """The image of what is committed, and the controller where this node leads."""
 
+    _cutting: SnapshotCutting
+
     def __init__(
         self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
-        wrote: Wrote, grown: Callable[[Partition], None], touch: Callable[[Hashable], None],
+        sync: Sync, wrote: Wrote, grown: Callable[[Partition], None], touch: Callable[[Hashable], None],
     ) -> None:  # fmt: skip
-        self._settings, self._chance, self._cluster_id = settings, chance, cluster_id
-        self._wrote, self._touch = wrote, touch
-        told = Told(self._leads, self._lost, grown)
-        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, told)
+        self._settings, self._disk, self._chance, self._cluster_id = settings, disk, chance, cluster_id
+        self._sync, self._wrote, self._touch = sync, wrote, touch
+        told = Told(self._leads, self._lost, grown, self._replaced)
+        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, sync, told)
         self.image = Image()
         self.applied = Offset(0)
+        self._applied_time = Millis(-1)  # of the last record
+        self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
         self._shard: Shard[Controller] | None = None
         self._controller_at = NEVER  # when the controller wants to be asked
         self._watch = Watch()
 
     def start(self, now: Millis) -> None:
-        """Open the log, and take part in the quorum."""
-        self.member.start(now)
+        """Open the log, read what it stands on, and take part in the quorum."""
+        member = self.member
+        member.open(now)
+        found = member.snapshots.newest_image()
+        if found is not None:
+            id, self.image = found
+            self.applied = id.end
+        self._cutting = SnapshotCutting(
+            self._settings.metadata_log, member.snapshots, self.partition.log, self._disk, self._sync, self._view,
+            now,
+        )  # fmt: skip
+        member.start(now)
 
     @property
     def partition(self) -> Partition:
@@ -108,7 +129,9 @@ class Metadata:
         shard = self._shard = Shard(
             self.partition, controller, _encode, self._wrote, self._touch, gone=ErrorCode.NOT_CONTROLLER
         )
-        position, held = self.partition.log.start, self.partition.log
+        for record in records_of(self.image):
+            controller.replay(record, offset_of(self.image))
+        position, held = self.applied, self.partition.log
         while position < held.end:
             position = shard.load(_records, position, READ_BYTES)
         for request in (BeginCluster(), Loaded()):
@@ -119,6 +142,11 @@ class Metadata:
     def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
         """A node follows the metadata from here."""
         self.member.fetched_by(node, offset, now)
+        self._watch.seen(node, conn)
+
+    def heard_of(self, node: NodeId, conn: int, now: Millis) -> None:
+        """A node fetches a snapshot from here."""
+        self.member.heard_of(node, now)
         self._watch.seen(node, conn)
 
     def disconnected(self, conn: int, now: Millis) -> None:
@@ -136,11 +164,17 @@ class Metadata:
     # ── time ─────────────────────────────────────────────────────────────────────────
 
     def next_deadline(self) -> Millis:
-        return min(self.member.next_deadline(), self._controller_at, self._watch.next_deadline())
+        return min(
+            self.member.next_deadline(),
+            self._controller_at,
+            self._watch.next_deadline(),
+            self._cutting.next_deadline(),
+        )
 
     def tick(self, now: Millis) -> None:
         """Do what time has brought."""
         self.member.tick(now)
+        self._cutting.tick(now)
         if self._controller_at <= now:
             self._see_to(TimePassed(), now)
         for node in self._watch.take_gone(now):
@@ -160,20 +194,33 @@ class Metadata:
 
     def has_news(self) -> bool:
         """Whether more is committed than has been applied."""
-        return self.applied < self.partition.watermark
+        return self._skipped or self.applied < self.partition.watermark
 
     def apply(self) -> None:
         """Bring the image up to the watermark."""
-        watermark = self.partition.watermark
+        watermark, size, self._skipped = self.partition.watermark, 0, False
         for batch in batches_between(self.partition, self.applied, watermark):
             for offset, record in _records(batch):
                 if offset >= self.applied:
                     self.image.replay(record, Offset(offset))
+            size, self._applied_time = size + batch.size, Millis(batch.max_timestamp)
         self.applied = watermark
+        self._cutting.committed(size)
 
     def take_delta(self) -> Delta:
         """What has changed in the image since this was last asked."""
         return self.image.take_delta()
+
+    def _replaced(self, whole: Whole, now: Millis) -> None:
+        """The log goes on from where a snapshot ends; what is in between comes with it."""
+        for record in changes(self.image, whole.image):
+            self.image.replay(record, Offset(whole.id.end - 1))
+        self.applied, self._skipped = whole.id.end, True
+        self._cutting.start_anew(now)
+
+    def _view(self) -> View:
+        epoch = self.partition.log.epochs.epoch_of(self.applied - 1)
+        return View(SnapshotId(self.applied, epoch), copy_of(self.image), self._applied_time)
 
 
 def _encode(record: MetadataRecord) -> tuple[None, bytes]:

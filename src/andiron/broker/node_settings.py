@@ -34,7 +34,7 @@ from andiron.log.settings import LogSettings
 from andiron.model.ids import Address, NodeId
 from andiron.model.layers import Layers
 from andiron.model.settings import SettingError, parse_values, rows
-from andiron.quorum.settings import QuorumSettings
+from andiron.quorum.settings import MetadataLogSettings, QuorumSettings
 from andiron.replication.settings import ReplicationSettings
 from andiron.transactions.settings import TransactionSettings
 
@@ -60,6 +60,7 @@ class NodeSettings:
     bootstrap_controllers: tuple[Address, ...]  # where the leader is asked for, besides the voters
     broker: BrokerSettings
     quorum: QuorumSettings
+    metadata_log: MetadataLogSettings
     membership: MembershipSettings
     replication: ReplicationSettings
     groups: GroupSettings
@@ -96,6 +97,7 @@ class NodeSettings:
             bootstrap_controllers=_bootstrap(broker),
             broker=broker,
             quorum=_table(QuorumSettings, known),
+            metadata_log=_table(MetadataLogSettings, known),
             membership=_table(MembershipSettings, known),
             replication=_table(ReplicationSettings, known),
             groups=_table(GroupSettings, known),

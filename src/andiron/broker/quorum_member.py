@@ -3,42 +3,35 @@
     quorum/quorum.py   who leads?   ── AskVote, BeginEpoch, EndEpoch ─▶ Calls ─▶ the other voters
          ▲                                                                         │
          └────────── VoteAnswered, LeaderSeen, LeaderHeard, FetchedBy ◀────────────┘
-    replication/       what is in the log?  a follower fetches from the leader, as followers of any partition do
+    quorum_fetch.py    what is in the log?   a follower fetches it from the leader, as followers of any partition do
 
-What a follower says it holds is on its disk: it fetches on when what it has fetched is flushed, so that a majority that
-holds a record goes on holding it through a power loss. A fetch tells which watermark it knows, and the leader answers
-as soon as it has a higher one (KIP-1166), so what is committed is known everywhere at once.
+A log that was kept short does not begin at 0 but where a snapshot ends (snapshot_files.py). So what a node has in its
+snapshots counts as if it were still in its log: it is committed, and of an epoch that its vote goes by.
 
-A node that is not a voter follows the log all the same, as an observer; while it knows no leader it asks the voters
-one after the other, and each answers with the leader it knows.
-
-Read next: metadata.py, which is told when this node begins to lead and when that ends.
+Read next: quorum_fetch.py; metadata.py, which is told when this node begins to lead and when that ends.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from andiron.broker.calls import Calls
-from andiron.broker.fetcher import fetched
+from andiron.broker.flushing import Sync
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
-from andiron.broker.quorum_messages import (
-    METADATA,
-    TOPIC_ID,
-    begin_request,
-    end_request,
-    fetch_request,
-    vote_request,
-)
+from andiron.broker.quorum_fetch import QuorumFetch, Surroundings
+from andiron.broker.quorum_messages import METADATA, TOPIC_ID, begin_request, end_request, vote_request
+from andiron.broker.snapshot_fetch import Whole
+from andiron.broker.snapshot_files import SnapshotFiles, bring_together
 from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
-from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.errors import ErrorCode
+from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.settings import MAX_LONG
 from andiron.quorum.events import (
     AskVote,
@@ -50,8 +43,6 @@ from andiron.quorum.events import (
     EndEpoch,
     Event,
     FetchedBy,
-    LeaderAway,
-    LeaderHeard,
     LeaderSeen,
     LogEnd,
     LostLeader,
@@ -62,27 +53,29 @@ from andiron.quorum.events import (
 )
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.records import encode_control
+from andiron.quorum.snapshot import SnapshotId
 from andiron.quorum.state import NOBODY
 from andiron.quorum.voters import Voters
 from andiron.records.control import control_batch
 from andiron.replication.commit_rule import in_own_epoch, majority_watermark
 from andiron.replication.leader import Progress
-from andiron.wire.messages.fetch import FetchResponse, PartitionData
 
-SETTINGS = LogSettings(flush_messages=1, retention_ms=-1, retention_bytes=-1, max_message_bytes=8 << 20)
+LOG_SETTINGS = LogSettings(flush_messages=1, retention_ms=-1, retention_bytes=-1, max_message_bytes=8 << 20)
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
-POLL, QUORUM = "metadata", "quorum"  # the lanes of fetches, which may wait, and of the rest
-REFUSED_MS = 1_000  # before a node that will have nothing to do with this one is asked again
+LANE = "quorum"
+POSTPONED_MS = 1_000  # until what could not be written down is tried again
 
 log = logging.getLogger(__name__)
 
 
 class Told(NamedTuple):
-    """Who is told of what: the node begins to lead, it does not lead any more, its log has grown."""
+    """Who is told of what: the node begins to lead, it does not lead any more, its log has grown, or goes on from
+    where a snapshot ends."""
 
     leads: Callable[[LeaderEpoch, Millis], None]
     lost: Callable[[], None]
     grown: Callable[[Partition], None]
+    replaced: Callable[[Whole, Millis], None]
 
 
 class QuorumMember:
@@ -90,35 +83,55 @@ class QuorumMember:
 
     partition: Partition
     quorum: Quorum
+    fetching: QuorumFetch
 
     def __init__(
         self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
-        told: Told,
+        sync: Sync, told: Told,
     ) -> None:  # fmt: skip
         self._settings, self._disk, self._chance, self._calls = settings, disk, chance, calls
-        self._cluster_id, self._told = cluster_id, told
+        self._cluster_id, self._sync, self._told = cluster_id, sync, told
+        self._directory = f"{settings.metadata_log_dir}/{METADATA}"
+        self.snapshots = SnapshotFiles(disk, self._directory)
         self._me = NodeId(settings.node_id)
         self._addresses = {NodeId(v.node_id): Address(v.host, v.port) for v in settings.voters.values()}
         self.observers: dict[NodeId, Progress] = {}
-        self._fetching = False
-        self._follows_since = 0  # counts whom it followed: what a leader of before answers is of no interest
-        self._fetch_at = NEVER  # when to try again
-        self._turn = 0  # whom to ask next for the leader
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
-    def start(self, now: Millis) -> None:
-        """Open the log, and take part."""
-        directory = f"{self._settings.metadata_log_dir}/{METADATA}"
-        held = PartitionLog.open(self._disk, directory, METADATA, TOPIC_ID, SETTINGS, now=now)
+    def open(self, now: Millis) -> None:
+        """Open the log and its snapshots."""
+        kept = self._settings.metadata_log
+        settings = replace(
+            LOG_SETTINGS,
+            segment_bytes=kept.metadata_log_segment_bytes,
+            segment_ms=kept.metadata_log_segment_ms,
+        )
+        held = PartitionLog.open(self._disk, self._directory, METADATA, TOPIC_ID, settings, now=now)
         self.partition = Partition(METADATA, TOPIC_ID, held)
+        self.snapshots.open()
+
+    def start(self, now: Millis) -> None:
+        """Take part in the quorum, with what the log and the snapshots have."""
+        bring_together(self.partition.log, self.snapshots.table, now)
         self.quorum = Quorum(
             self._me, Voters(self._settings.voters), self._settings.quorum, self._chance,
-            lambda: LogEnd(LeaderEpoch(max(0, held.epochs.latest)), held.end), self._disk, directory,
+            lambda: LogEnd(LeaderEpoch(max(0, self._last_epoch)), self.partition.log.end), self._disk,
+            self._directory,
         )  # fmt: skip
+        around = Surroundings(
+            self._me, self._settings, self._calls, self._cluster_id, self.quorum, self.partition, self._addresses,
+            self.step, self._told.grown, self._told.replaced,
+        )  # fmt: skip
+        self.fetching = QuorumFetch(around, self.snapshots, self._sync)
         self._carry_out(self.quorum.step(Started(), now), now)  # a disk that is full now ends the start
         self._told.grown(self.partition)
         self.fetch(now)
+
+    @property
+    def _last_epoch(self) -> LeaderEpoch:
+        """The epoch of the last record, be it in the log or before its start."""
+        return max(self.partition.log.epochs.latest, self.snapshots.table.latest_epoch)
 
     def stop(self, now: Millis) -> None:
         """Give the lead up, if this node has it, to the voter whose log is the longest."""
@@ -128,13 +141,16 @@ class QuorumMember:
             self.step(Stopping(order), now)
 
     def next_deadline(self) -> Millis:
-        return min(self.quorum.next_deadline(), self._fetch_at)
+        return min(self.quorum.next_deadline(), self.fetching.next_deadline())
 
     def tick(self, now: Millis) -> None:
         """Do what time has brought."""
         self.step(Woken(), now)
-        if self._fetch_at <= now:
-            self.fetch(now)
+        self.fetching.tick(now)
+
+    def fetch(self, now: Millis) -> None:
+        """Ask for what comes next, if this node follows and is not about to."""
+        self.fetching.fetch(now)
 
     @property
     def leads(self) -> bool:
@@ -163,7 +179,7 @@ class QuorumMember:
             effects = self.quorum.step(event, now)
         except OSError as error:
             log.error("the state of the quorum cannot be written: %s", error)
-            self.quorum.postpone(Millis(now + REFUSED_MS))
+            self.quorum.postpone(Millis(now + POSTPONED_MS))
             return
         self._carry_out(effects, now)
 
@@ -181,14 +197,23 @@ class QuorumMember:
     def fetched_by(self, node: NodeId, offset: Offset, now: Millis) -> None:
         """A node has fetched from here, where the log is led."""
         leader = self.partition.leader()
+        self.heard_of(node, now)
         if node in self.quorum.voters:
-            self.step(FetchedBy(node), now)
             leader.fetched(node, offset, now)
         else:
             seen = self.observers.setdefault(node, Progress(offset, now, now, leader.end))
             seen.offset, seen.fetched_at = offset, now
             if offset >= leader.end:
                 seen.caught_up_at = now
+
+    def heard_of(self, node: NodeId, now: Millis) -> None:
+        """A node fetches from here, be it records or a snapshot."""
+        if node in self.quorum.voters:
+            self.step(FetchedBy(node), now)
+
+    def offer(self, offset: Offset, last_epoch: LeaderEpoch) -> SnapshotId | None:
+        """The snapshot for a node whose log, which ends so, this one does not reach."""
+        return self.snapshots.table.offer(self.partition.log.start, offset, last_epoch)
 
     # ── what the quorum wants ────────────────────────────────────────────────────────
 
@@ -210,13 +235,13 @@ class QuorumMember:
                     self.fetch(now)
                 case LostLeader(epoch):
                     self._follow(epoch)
-                    self._fetch_at = now
+                    self.fetching.soon(now)
 
     def _lead(self, effect: BecameLeader, now: Millis) -> None:
         log.info("this node leads the metadata in epoch %d", effect.epoch)
         voters = frozenset(self.quorum.voters)
         self.partition.lead(
-            self._me, effect.epoch, voters, voters, watermark=Offset(0), now=now,
+            self._me, effect.epoch, voters, voters, watermark=self.snapshots.table.committed, now=now,
             lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=in_own_epoch(majority_watermark, self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
@@ -225,9 +250,8 @@ class QuorumMember:
         self._told.leads(effect.epoch, now)
 
     def _follow(self, epoch: LeaderEpoch) -> None:
-        self._follows_since += 1
-        self._fetching = False
-        self.partition.follow(epoch, Offset(0))
+        self.fetching.leader_changed()
+        self.partition.follow(epoch, self.snapshots.table.committed)
         self._told.lost()
 
     def _ask_vote(self, ask: AskVote) -> None:
@@ -256,77 +280,4 @@ class QuorumMember:
 
     def _send(self, voter: NodeId, request: Any, then: Callable[[Any, Millis], None]) -> None:
         timeout_ms = self._settings.quorum.controller_quorum_request_timeout_ms
-        self._calls.call(self._addresses[voter], QUORUM, request, timeout_ms, then)
-
-    # ── following ────────────────────────────────────────────────────────────────────
-
-    def fetch(self, now: Millis) -> None:
-        """Ask the leader for what comes next, or somebody for the leader; one question at a time."""
-        self._fetch_at = NEVER
-        if self._fetching or self.quorum.leads:
-            return
-        position, to = self.partition.position(), self._whom_to_ask()
-        if position is None or to is None:
-            return  # until it is flushed; until a leader is known
-        self._fetching = True
-        timeout_ms = self._settings.quorum.controller_quorum_fetch_timeout_ms
-        epoch, leader, since = self.quorum.epoch, self.quorum.leader, self._follows_since
-        watermark = self.partition.watermark
-        wait_ms = 0 if leader is None else timeout_ms // 4
-        request = fetch_request(self._cluster_id(), self._me, epoch, position, watermark, wait_ms)
-
-        def answered(response: FetchResponse | None, now: Millis) -> None:
-            if self._follows_since == since and not self.quorum.leads:
-                self._fetching = False
-                self._fetched(response, epoch, leader, now)
-
-        self._calls.call(to, POLL, request, timeout_ms, answered)
-
-    def _whom_to_ask(self) -> Address | None:
-        if self.quorum.leader is not None:
-            return self._addresses.get(self.quorum.leader)
-        if self._me in self.quorum.voters:
-            return None  # the leader will tell, or this node will stand
-        self._turn += 1
-        others = [*self._settings.bootstrap_controllers, *self._addresses.values()]
-        return others[self._turn % len(others)]
-
-    def _fetched(
-        self, response: FetchResponse | None, epoch: LeaderEpoch, leader: NodeId | None, now: Millis
-    ) -> None:
-        try:
-            wait_ms = self._take(response, epoch, leader, now)
-        except ProtocolError as error:
-            log.error("the metadata log cannot be written: %s", error.detail)
-            wait_ms = REFUSED_MS
-        if wait_ms:
-            self._fetch_at = Millis(now + wait_ms)
-        else:
-            self.fetch(now)
-
-    def _take(
-        self, response: FetchResponse | None, epoch: LeaderEpoch, leader: NodeId | None, now: Millis
-    ) -> int:
-        """Take in an answer; returns how long to wait before the next question."""
-        retry_ms = self._settings.quorum.controller_quorum_retry_backoff_ms
-        if response is None:
-            self.step(LeaderAway(epoch), now)
-            return retry_ms
-        if response.error_code or not response.responses:
-            code = ErrorCode.of(response.error_code)
-            log.error("the leader of the metadata would not be fetched from: %s", code.meaning)
-            return REFUSED_MS
-        for node in response.node_endpoints:
-            self._addresses[NodeId(node.node_id)] = Address(node.host, node.port)
-        said: PartitionData = response.responses[0].partitions[0]
-        if said.error_code or leader is None:  # the leader itself says who it is, too
-            if said.current_leader is not None:
-                seen = said.current_leader
-                self.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
-            return retry_ms
-        if (epoch, leader) != (self.quorum.epoch, self.quorum.leader):
-            return retry_ms  # of a leader that is none any more
-        self.step(LeaderHeard(epoch), now)
-        self.partition.take(fetched(said), now)
-        self._told.grown(self.partition)
-        return 0
+        self._calls.call(self._addresses[voter], LANE, request, timeout_ms, then)

@@ -1,6 +1,7 @@
 """The requests of the metadata quorum, put together: each speaks of one topic and one partition of it.
 
 Vote, BeginQuorumEpoch, EndQuorumEpoch    the cluster · __cluster_metadata · 0 · who, in which epoch
+FetchSnapshot                             the same, and a piece of what the log stood on once
 Fetch                                     the same log by its id, which is the same in every cluster
 """
 
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 
 from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId, TopicPartition
 from andiron.quorum.events import AskVote
+from andiron.quorum.snapshot import SnapshotId
 from andiron.replication.follower import Position
 from andiron.wire.messages.begin_quorum_epoch import (
     BeginQuorumEpochRequest,
@@ -23,6 +25,12 @@ from andiron.wire.messages.end_quorum_epoch import (
     ReplicaInfo,
 )
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from andiron.wire.messages.fetch_snapshot import (
+    FetchSnapshotRequest,
+    FetchSnapshotRequestPartition,
+    FetchSnapshotRequestTopic,
+)
+from andiron.wire.messages.fetch_snapshot import SnapshotId as WireSnapshotId
 from andiron.wire.messages.vote import VoteRequest, VoteRequestPartition, VoteRequestTopic
 
 METADATA = TopicPartition("__cluster_metadata", 0)
@@ -82,4 +90,14 @@ def fetch_request(
         min_bytes=1,
         max_bytes=FETCH_BYTES,
         topics=[FetchTopic(topic_id=TOPIC_ID, partitions=[partition])],
+    )
+
+
+def snapshot_request(
+    cluster_id: str, me: NodeId, epoch: LeaderEpoch, id: SnapshotId, position: int, bytes_max: int
+) -> FetchSnapshotRequest:
+    """The next piece of a snapshot, please."""
+    partition = FetchSnapshotRequestPartition(METADATA.partition, epoch, WireSnapshotId(*id), position)
+    return FetchSnapshotRequest(
+        cluster_id, me, bytes_max, [FetchSnapshotRequestTopic(METADATA.topic, [partition])]
     )

@@ -32,7 +32,7 @@ from andiron.model.settings import (
     rows,
     setting,
 )
-from andiron.quorum.settings import QuorumSettings
+from andiron.quorum.settings import MetadataLogSettings, QuorumSettings
 from andiron.replication.settings import ReplicationSettings
 from andiron.transactions.settings import TransactionSettings
 
@@ -327,6 +327,7 @@ BROKER_ROWS = {
     **broker_rows(LogSettings),
     **rows(BrokerSettings),
     **rows(QuorumSettings),
+    **rows(MetadataLogSettings),
     **rows(MembershipSettings),
     **rows(ReplicationSettings),
     **rows(GroupSettings),

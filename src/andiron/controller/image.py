@@ -64,6 +64,23 @@ class PartitionImage(NamedTuple):
     last_known_elr: tuple[NodeId, ...] = ()  # who led last, while nobody is in sync
     recovering: bool = False  # its leader was elected uncleanly and has not said since that it has recovered
 
+    @classmethod
+    def of(cls, record: PartitionRecord) -> PartitionImage:
+        """The partition that a record makes."""
+        return cls(
+            _nodes(record.replicas),
+            _nodes(record.isr),
+            NodeId(record.leader),
+            LeaderEpoch(record.leader_epoch),
+            record.partition_epoch,
+            tuple(record.directories),
+            _nodes(record.adding_replicas),
+            _nodes(record.removing_replicas),
+            _nodes(record.eligible_leader_replicas or ()),
+            _nodes(record.last_known_elr or ()),
+            record.leader_recovery_state > 0,
+        )
+
     @property
     def reassigning(self) -> bool:
         """Whether its replicas are being moved."""
@@ -235,20 +252,7 @@ class Image:
         self.topics[topic.name] = self.topics_by_id[topic.id] = topic
 
     def _partition(self, record: PartitionRecord) -> None:
-        partition = PartitionImage(
-            _nodes(record.replicas),
-            _nodes(record.isr),
-            NodeId(record.leader),
-            LeaderEpoch(record.leader_epoch),
-            record.partition_epoch,
-            tuple(record.directories),
-            _nodes(record.adding_replicas),
-            _nodes(record.removing_replicas),
-            _nodes(record.eligible_leader_replicas or ()),
-            _nodes(record.last_known_elr or ()),
-            record.leader_recovery_state > 0,
-        )
-        self._put(record.topic_id, record.partition_id, partition)
+        self._put(record.topic_id, record.partition_id, PartitionImage.of(record))
 
     def _partition_change(self, record: PartitionChangeRecord) -> None:
         old = self.topics_by_id[record.topic_id].partitions[record.partition_id]

@@ -8,27 +8,35 @@ is. Both are read in the same way:
 
 All records of a snapshot stand at one offset, that of the last record of the log that it stands for.
 
+Where an image is there already, and followed by others, only what differs is replayed (`changes`): so a node that
+skips a part of the log by a snapshot is told of everything that changed meanwhile, and of nothing else.
+
+    old image ── changes(old, new) ──▶ the same as the new one, and a Delta
+
 Read next: image.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from andiron.controller.features import METADATA_VERSION
-from andiron.controller.image import BrokerImage, Image, PartitionImage
+from andiron.controller.image import TOPIC, BrokerImage, Image, PartitionImage, TopicImage
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
     ConfigRecord,
     FeatureLevelRecord,
     MetadataRecord,
+    NoOpRecord,
     PartitionRecord,
     ProducerIdsRecord,
     RegisterBrokerRecord,
+    RemoveTopicRecord,
     TopicRecord,
+    UnregisterBrokerRecord,
 )
-from andiron.model.ids import Offset
+from andiron.model.ids import NodeId, Offset
 
 NOBODY = -1
 
@@ -46,6 +54,57 @@ def records_of(image: Image) -> Iterator[MetadataRecord]:
         yield from (ConfigRecord(kind, resource, name, value) for name, value in configs.items())
     if image.next_producer_id:
         yield ProducerIdsRecord(NOBODY, NOBODY, image.next_producer_id)
+
+
+def copy_of(image: Image) -> Image:
+    """The image as it is now, for whoever reads it bit by bit while the image itself goes on."""
+    copy = Image(noting=False)
+    copy.topics = {
+        name: TopicImage(name, topic.id, dict(topic.partitions)) for name, topic in image.topics.items()
+    }
+    copy.topics_by_id = {topic.id: topic for topic in copy.topics.values()}
+    copy.brokers, copy.features = dict(image.brokers), dict(image.features)
+    copy.configs = {key: dict(configs) for key, configs in image.configs.items()}
+    copy.next_producer_id, copy.next_offset = image.next_producer_id, image.next_offset
+    return copy
+
+
+def changes(old: Image, new: Image) -> list[MetadataRecord]:
+    """What has to be replayed by the old image to make it say what the new one does; the last one says nothing."""
+    gone = {name: topic for name, topic in old.topics.items() if topic.id not in new.topics_by_id}
+    records: list[MetadataRecord] = [RemoveTopicRecord(topic.id) for topic in gone.values()]
+    records += [
+        UnregisterBrokerRecord(b.id, b.epoch) for b in old.brokers.values() if b.id not in new.brokers
+    ]
+    records += [FeatureLevelRecord(name, 0) for name in old.features if name not in new.features]
+    for (kind, resource), configs in old.configs.items():
+        if not (kind == TOPIC and resource in gone):
+            kept = new.configs_of(kind, resource)
+            records += [ConfigRecord(kind, resource, name, None) for name in configs if name not in kept]
+    records += [record for record in records_of(new) if not _says(old, gone, record)]
+    return [*records, NoOpRecord()]
+
+
+def _says(image: Image, gone: Mapping[str, TopicImage], record: MetadataRecord) -> bool:
+    """Whether an image, without the topics that are gone, says already what a record of a snapshot says."""
+    match record:
+        case FeatureLevelRecord():
+            return image.features.get(record.name) == record.feature_level
+        case RegisterBrokerRecord():
+            return image.brokers.get(NodeId(record.broker_id)) == BrokerImage.of(record)
+        case TopicRecord():
+            return record.topic_id in image.topics_by_id
+        case PartitionRecord():
+            topic = image.topics_by_id.get(record.topic_id)
+            known = None if topic is None else topic.partitions.get(record.partition_id)
+            return known == PartitionImage.of(record)
+        case ConfigRecord():
+            is_gone = record.resource_type == TOPIC and record.resource_name in gone
+            configs = image.configs_of(record.resource_type, record.resource_name)
+            return not is_gone and configs.get(record.name) == record.value
+        case ProducerIdsRecord():
+            return image.next_producer_id == record.next_producer_id
+    return False
 
 
 def offset_of(image: Image) -> Offset:

@@ -150,10 +150,10 @@ class PartitionLog:
             self._append_run(run, now)
         return self.end
 
-    def roll_if_due(self, now: Millis) -> bool:
-        """Begin a new segment if the active one is old or full; the clock counts as the next batch's time."""
+    def roll_if_due(self, now: Millis, *, at_once: bool = False) -> bool:
+        """Begin a new segment if the active one is old or full, the clock being the next batch's time; or `at_once`."""
         active = self._active
-        if not active.size or not active.is_due(0, self.end - 1, now, now, self._segment_bytes):
+        if not active.size or not (at_once or active.is_due(0, self.end - 1, now, now, self._segment_bytes)):
             return False
         with storage(self.partition):
             self._roll(self.end, now)

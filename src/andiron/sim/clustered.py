@@ -4,7 +4,8 @@
     combined     1 2 3      each a broker and a controller
     apart        1 2 3      brokers        101 102 103   controllers
 
-Sessions, lags and elections are short, so that leaders change within seconds. Topics have one to three replicas, and
+Sessions, lags and elections are short, so that leaders change within seconds; so is the metadata log, and nodes that
+were away come back by snapshots. Topics have one to three replicas, and
 may ask for two in sync; a third of them is synced before anything is said, and there not even the loss of all
 power is an excuse (invariants/excuse.py). Clocks are off by seconds from the beginning.
 
@@ -65,6 +66,9 @@ def _properties(dice: random.Random, copies: int) -> Properties:
         "controller.quorum.election.timeout.ms": str(dice.choice([300, 1_000])),
         "controller.quorum.fetch.timeout.ms": str(dice.choice([600, 2_000])),
         "leader.imbalance.check.interval.seconds": str(dice.choice([5, 300])),
+        "metadata.log.max.record.bytes.between.snapshots": str(dice.choice([1_000, 5_000, 50_000])),
+        "metadata.max.retention.bytes": str(dice.choice([0, 10_000, 100_000])),
+        "controller.quorum.fetch.snapshot.max.bytes": str(dice.choice([500, 5_000])),
     }
 
 

@@ -57,7 +57,7 @@ def test_a_flush_vouches_for_what_was_there_when_it_began(disk, flushing):
     [flush] = flushing.start()
     append(partition)
 
-    assert flushing.done(Flushed(flush.token)) is partition
+    assert flushing.done(Flushed(flush.token), 0) is partition
 
     assert (partition.log.flushed_end, partition.watermark) == (1, 1)
 
@@ -72,9 +72,9 @@ def test_what_is_wanted_meanwhile_waits_for_the_one_under_way(disk, flushing):
     flushing.want(partition)
     assert flushing.start() == []
 
-    flushing.done(Flushed(first.token))
+    flushing.done(Flushed(first.token), 0)
     [second] = flushing.start()
-    flushing.done(Flushed(second.token))
+    flushing.done(Flushed(second.token), 0)
 
     assert partition.log.flushed_end == 2
 
@@ -89,7 +89,7 @@ def test_partitions_do_not_wait_for_each_other(disk, flushing):
 
     assert len({flush.token for flush in flushes}) == 3
     for flush, partition in zip(reversed(flushes), reversed(partitions), strict=True):
-        assert flushing.done(Flushed(flush.token)) is partition
+        assert flushing.done(Flushed(flush.token), 0) is partition
 
 
 def test_a_failed_flush_ends_the_partition(disk, flushing):
@@ -98,7 +98,7 @@ def test_a_failed_flush_ends_the_partition(disk, flushing):
     flushing.want(partition)
     [flush] = flushing.start()
 
-    flushing.done(Flushed(flush.token, "EIO"))
+    flushing.done(Flushed(flush.token, "EIO"), 0)
 
     assert "EIO" in partition.failure
     assert partition.log.flushed_end == 0
@@ -117,7 +117,7 @@ def test_a_flush_that_cannot_begin_is_told_and_may_be_tried_again(disk, flushing
     disk.free_up()
     flushing.want(partition)
     [flush] = flushing.start()
-    flushing.done(Flushed(flush.token))
+    flushing.done(Flushed(flush.token), 0)
     assert (partition.flush_trouble, partition.failure, partition.log.flushed_end) == (None, None, 1)
 
 
@@ -129,3 +129,15 @@ def test_a_partition_that_is_forgotten_is_not_flushed_any_more(disk, flushing):
     flushing.forget(partition)
 
     assert flushing.start() == []
+
+
+def test_a_file_that_is_no_partitions_is_synced_once_and_its_owner_told(disk, flushing):
+    disk.make_directory("/data")
+    file, told = disk.open("/data/x"), []
+    flushing.sync(file, lambda error, now: told.append((error, now)))
+
+    [flush] = flushing.start()
+    assert flush.files == (file,)
+    assert flushing.start() == []
+    assert flushing.done(Flushed(flush.token, "gone"), 7) is None
+    assert told == [("gone", 7)]

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from andiron.controller.image import Image
+from andiron.controller.image import TOPIC, Image
 from andiron.controller.producer_ids import AllocateProducerIds
-from andiron.controller.records import FeatureLevelRecord, decode_record, encode_record
-from andiron.controller.snapshot import offset_of, records_of
+from andiron.controller.records import FeatureLevelRecord, NoOpRecord, decode_record, encode_record
+from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
 from andiron.model.ids import NodeId
 from andiron.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
+from andiron.wire.messages.delete_topics import DeleteTopicsRequest
+from andiron.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest
 from controller.cluster import joined
 
 
@@ -59,3 +66,66 @@ def test_images_differ_by_what_they_say():
 
     assert before != cluster.image
     assert before != "an image"
+
+
+# ── a copy ───────────────────────────────────────────────────────────────────────────
+
+
+def test_a_copy_stays_what_it_is_while_the_image_goes_on():
+    cluster = joined(3)
+    cluster.place("t", [1, 2, 3], retention_ms="5")
+    copy, before = copy_of(cluster.image), again(cluster.image)
+
+    cluster.alter("t", [1, 2])
+    cluster.create("u")
+    cluster.crash(3)
+
+    assert copy == before != cluster.image
+
+
+# ── from one image to another ────────────────────────────────────────────────────────
+
+
+def brought_up(old: Image, new: Image) -> Image:
+    for record in changes(old, new):
+        old.replay(decode_record(encode_record(record)), offset_of(new))
+    return old
+
+
+def test_an_image_that_has_missed_something_is_told_what_and_no_more():
+    cluster = joined(3)
+    for name in ("same", "gone", "again"):
+        cluster.place(name, [1, 2, 3], retention_ms="5")
+    cluster.place("changed", [1, 2, 3], retention_ms="5", segment_ms="7")
+    old = again(cluster.image)
+    old.take_delta()
+    cluster.run(DeleteTopicsRequest(topic_names=["gone", "again"]))
+    cluster.place("again", [2], segment_ms="9")
+    cluster.alter("changed", [1, 2])
+    unset = [AlterConfigsResource(TOPIC, "changed", [AlterableConfig("segment.ms", 1, None)])]
+    cluster.run(IncrementalAlterConfigsRequest(unset))
+
+    assert brought_up(old, cluster.image) == cluster.image
+
+    delta, topics = old.take_delta(), cluster.image.topics
+    assert [topic.name for topic in delta.removed_topics] == ["gone", "again"]
+    assert list(delta.partitions) == [(topics["changed"].id, 0), (topics["again"].id, 0)]
+    assert list(delta.configs) == [(TOPIC, "changed"), (TOPIC, "again")]
+    assert list(delta.brokers) == []
+
+
+def test_brokers_and_features_that_are_gone_go():
+    cluster = joined(3)
+    old = again(cluster.image)
+    old.replay(FeatureLevelRecord("elsewhere", 3), old.next_offset)
+    cluster.crash(3)
+    cluster.run(UnregisterBrokerRequest(3))
+    assert 3 not in cluster.image.brokers
+
+    assert brought_up(old, cluster.image) == cluster.image
+
+
+def test_an_image_that_has_missed_nothing_only_comes_further():
+    cluster = joined(2)
+
+    assert changes(again(cluster.image), cluster.image) == [NoOpRecord()]

@@ -9,6 +9,7 @@ the edge sends them from the page cache.
 
 A follower fetches as a consumer does, and sees everything up to the end. What it asks for tells what it holds, and
 that counts (replication/leader.py) before it is served, unless its log parts from this one: then it is told where.
+One that the metadata log does not reach any more is told of a snapshot instead.
 Consumers may read from followers too (KIP-392), up to the watermark that is known there.
 
 Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names, 16 tells who leads instead (leader_hints.py).
@@ -44,6 +45,7 @@ from andiron.wire.messages.fetch import (
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
+    SnapshotId,
 )
 
 API = ApiKey.FETCH
@@ -98,6 +100,7 @@ class Found:
     records: Sized = b""
     aborted: list[AbortedTransaction] | None = None
     diverging: EpochEndOffset | None = None
+    snapshot: SnapshotId | None = None  # to be fetched instead
     leader: LeaderIdAndEpoch | None = (
         None  # with an error: who is to be asked instead; of the metadata always
     )
@@ -111,6 +114,7 @@ class Found:
         return (
             self.error is not ErrorCode.NONE
             or self.diverging is not None
+            or self.snapshot is not None
             or self.moved
             or self.nearer != HERE
         )
@@ -161,6 +165,8 @@ class Fetch:
         """Only what this very log has counts: a follower that parted from it holds something else."""
         leader, offset = partition.leader(), Offset(wanted.fetch_offset)
         partition.check_epoch(wanted.current_leader_epoch)
+        if self._snapshot(partition, wanted) is not None:
+            return
         if wanted.last_fetched_epoch >= 0 and _divergence(
             partition, LeaderEpoch(wanted.last_fetched_epoch), offset
         ):
@@ -247,6 +253,9 @@ class Fetch:
             if self._replica is not None:
                 upto = partition.log.end
             offset = Offset(wanted.fetch_offset)
+            found.snapshot = self._snapshot(partition, wanted)
+            if found.snapshot is not None:
+                return found
             if wanted.last_fetched_epoch >= 0:
                 found.diverging = _divergence(partition, LeaderEpoch(wanted.last_fetched_epoch), offset)
             if self._rack:
@@ -277,6 +286,14 @@ class Fetch:
         if not named or self._replica is None or self._replica.id in partition.leader().isr:
             return False
         return is_throttled(named, partition.name.partition, self._replica.id)
+
+    def _snapshot(self, partition: Partition, wanted: FetchPartition) -> SnapshotId | None:
+        """What a follower of the metadata is to fetch first, if the log does not reach it."""
+        metadata = self._broker.metadata
+        if self._replica is None or partition is not metadata.partition:
+            return None
+        offered = metadata.member.offer(Offset(wanted.fetch_offset), LeaderEpoch(wanted.last_fetched_epoch))
+        return None if offered is None else SnapshotId(*offered)
 
     def _refused(self, asked: Asked, code: ErrorCode) -> Found:
         refused = Found(asked, code)
@@ -330,6 +347,7 @@ def _partition_data(found: Found) -> PartitionData:
         aborted_transactions=found.aborted,
         records=found.records,
         diverging_epoch=found.diverging,
+        snapshot_id=found.snapshot,
         current_leader=found.leader,
         preferred_read_replica=found.nearer,
     )

@@ -3,6 +3,8 @@
 The metadata log is read from each node's disk, batch by batch as its watermark moves on, and made into a chain of
 hashes: at the same offset it has the same hash on every node, or they have replayed different records. It is synced
 before it counts, so there is no excuse: what was committed once is there after any loss of power, on whoever leads.
+
+A log that begins where a snapshot ends, or somewhere before, goes on from the hash that others had there.
 """
 
 from __future__ import annotations
@@ -60,6 +62,8 @@ class MetadataAgrees(Watcher):
                 continue
             if segment.base > reading.segment:
                 reading.segment, reading.position = segment.base, 0
+                if segment.base > reading.end:
+                    reading.end, reading.hash = segment.base, self._hashes[segment.base][0]
             data = host.disk.read_file(f"{log.directory}/{file_name(segment.base, LOG)}")
             for batch in iterate(data, reading.position):
                 if batch.next_offset > upto:

@@ -1,0 +1,167 @@
+"""The snapshots of the metadata on this node's disk.
+
+    __cluster_metadata-0/
+    ├── 00000000000000001234-0000000007.checkpoint           whole: it got this name when all of it was on the disk
+    └── 00000000000000002345-0000000008.checkpoint.part      a start removes it
+
+One that was damaged since is found out when it is read. It is passed over then, with a notice, and an older one serves;
+its file stays, for whoever wants to look at it, until the snapshots of its time go.
+
+Read next: quorum/snapshot.py for what is in one, snapshot_cutting.py and snapshot_fetch.py for where they come from.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from andiron.controller.image import Image
+from andiron.controller.records import NoOpRecord, decode_record
+from andiron.log import scan
+from andiron.log.disk import Disk, File
+from andiron.log.partition_log import PartitionLog
+from andiron.model.errors import AndironError, ErrorCode
+from andiron.model.ids import Millis, Offset
+from andiron.quorum.records import SnapshotHeaderRecord
+from andiron.quorum.snapshot import PART, Entry, SnapshotId, entries_of, parse_file_name
+from andiron.quorum.snapshots import Held, Snapshots
+
+log = logging.getLogger(__name__)
+
+
+class SnapshotFiles:
+    """The files of a folder that are snapshots, and the table of those that can be used."""
+
+    def __init__(self, disk: Disk, directory: str) -> None:
+        self._disk, self._directory = disk, directory
+        self.table = Snapshots()
+
+    def open(self) -> None:
+        """See what is there; what was not finished goes."""
+        for name, size in self._disk.names(self._directory).items():
+            found = parse_file_name(name)
+            if found is None:
+                continue
+            if found.is_part:
+                self._disk.remove(f"{self._directory}/{name}")
+                continue
+            try:
+                header = next(self.entries(found.id))
+                assert isinstance(header, SnapshotHeaderRecord)
+                self.table.add(Held(found.id, size, Millis(header.last_contained_log_timestamp)))
+            except (AndironError, OSError) as error:
+                log.error("the snapshot %s is passed over: %s", name, error)
+
+    def newest_image(self) -> tuple[SnapshotId, Image] | None:
+        """The newest snapshot that can be read, and its image; those that cannot leave the table."""
+        for id in reversed(list(self.table)):
+            try:
+                loading = SnapshotLoading(self.entries(id), id, Image())
+                while not loading.go_on():
+                    pass
+                return id, loading.image
+            except (AndironError, OSError) as error:
+                log.error("the snapshot %s is passed over: %s", id.file_name, error)
+                self.table.discard(id)
+        return None
+
+    # ── one ──────────────────────────────────────────────────────────────────────────
+
+    def entries(self, id: SnapshotId, *, part: bool = False) -> Iterator[Entry]:
+        """What is in a snapshot, read as it is asked for; raises where it is not whole."""
+        file = self._disk.open(self._path(id) + (PART if part else ""))
+        try:
+            yield from entries_of(scan.batches(file, 0, file.size))
+        finally:
+            file.close()
+
+    def read(self, id: SnapshotId, position: int, length: int) -> bytes:
+        """A piece of one that is in the table."""
+        file = self._disk.open(self._path(id))
+        try:
+            return file.read(position, length)
+        finally:
+            file.close()
+
+    def begin(self, id: SnapshotId) -> File:
+        """An empty file for a snapshot that is to be written."""
+        file = self._disk.open(self._path(id) + PART)
+        file.truncate(0)
+        return file
+
+    def finish(self, id: SnapshotId, file: File, timestamp: Millis) -> None:
+        """All of it is written and synced: from now on it counts."""
+        size = file.size
+        self._disk.rename(self._path(id) + PART, self._path(id))
+        self._disk.sync_directory(self._directory)
+        file.close()
+        self.table.add(Held(id, size, timestamp))
+
+    def abandon(self, id: SnapshotId) -> None:
+        """It will not be finished."""
+        try:
+            self._disk.remove(self._path(id) + PART)
+        except OSError as error:
+            log.error("what there is of the snapshot %s stays until the next start: %s", id.file_name, error)
+
+    def drop_before(self, end: Offset) -> None:
+        """Remove those that stand for less than `end`, whether they can be used or not."""
+        try:
+            for name in self._disk.names(self._directory):
+                found = parse_file_name(name)
+                if found is not None and not found.is_part and found.id.end < end:
+                    self.table.discard(found.id)
+                    self._disk.remove(f"{self._directory}/{name}")
+        except OSError as error:
+            log.error("an old snapshot stays: %s", error)
+
+    def _path(self, id: SnapshotId) -> str:
+        return f"{self._directory}/{id.file_name}"
+
+
+class SnapshotLoading:
+    """A snapshot on its way into an image, some records at a time."""
+
+    def __init__(self, entries: Iterator[Entry], id: SnapshotId, image: Image) -> None:
+        self._entries, self._id, self.image = entries, id, image
+        self.timestamp = Millis(0)  # of the last record that it stands for
+
+    def go_on(self, count: int = 1000) -> bool:
+        """Take in so many more; whether that was all. Raises if the snapshot is not whole."""
+        last = Offset(self._id.end - 1)
+        for _ in range(count):
+            entry = next(self._entries, None)
+            if entry is None:
+                self.image.replay(NoOpRecord(), last)  # an image without records stands somewhere too
+                return True
+            if isinstance(entry, bytes):
+                self._replay(entry, last)
+            elif isinstance(entry, SnapshotHeaderRecord):
+                self.timestamp = Millis(entry.last_contained_log_timestamp)
+        return False
+
+    def _replay(self, value: bytes, offset: Offset) -> None:
+        try:
+            self.image.replay(decode_record(value), offset)
+        except KeyError as error:
+            raise ErrorCode.CORRUPT_MESSAGE.error(f"a record is about what is not there: {error}") from error
+
+
+def bring_together(held: PartitionLog, snapshots: Snapshots, now: Millis) -> None:
+    """Let the log go on from the snapshots, as it was or was about to when the node went down."""
+    newest = snapshots.newest
+    if held.start > snapshots.committed:
+        raise ErrorCode.KAFKA_STORAGE_ERROR.error(
+            f"the metadata log in {held.directory} starts at {held.start}, and no snapshot that can be read goes so "
+            "far; put the .checkpoint file back that is missing or damaged"
+        )
+    if newest is not None and (held.end < newest.end or _parts_from(held, newest)):
+        held.restart_at(newest.end, now)
+    first = snapshots.reaching(held.start)
+    if held.start > 0 and first is not None:
+        held.advance_start(first.end)
+
+
+def _parts_from(held: PartitionLog, snapshot: SnapshotId) -> bool:
+    """Whether the log has other records than those that the snapshot stands for: they never were committed."""
+    return held.start < snapshot.end and held.epochs.epoch_of(snapshot.end - 1) != snapshot.epoch
