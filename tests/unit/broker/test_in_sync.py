@@ -3,7 +3,12 @@
 import pytest
 
 from andiron.broker.in_sync import RETRY_MS
-from andiron.wire.messages.alter_partition import AlterPartitionResponse
+from andiron.model.errors import ErrorCode
+from andiron.wire.messages.alter_partition import (
+    AlterPartitionResponse,
+    AlterPartitionResponsePartition,
+    AlterPartitionResponseTopic,
+)
 from worlds.cluster_client import all_in_sync, begin_produce, create, isr, produced, small_cluster, write
 
 LAG_MS = 30_000
@@ -72,26 +77,45 @@ def test_the_watermark_waits_for_one_that_is_about_to_join(cluster):
     assert partition.watermark == 1
 
 
+def refusal(partition, code):
+    topic = AlterPartitionResponseTopic(
+        partition.topic_id, [AlterPartitionResponsePartition(partition.name.partition, code.number)]
+    )
+    return AlterPartitionResponse(topics=[topic])
+
+
 def test_a_proposal_that_is_refused_is_taken_back_and_made_again(cluster):
     create(cluster, "t")
-    leader = cluster.broker(1).in_sync
-    partition = cluster.partition(1, "t")
+    leader, partition = cluster.broker(1).in_sync, cluster.partition(1, "t")
     partition.leader().proposed = frozenset({1, 2})
 
-    leader._take(AlterPartitionResponse(error_code=77), {partition: 0})
+    leader._take(refusal(partition, ErrorCode.INELIGIBLE_REPLICA), {partition: 0})
 
     assert partition.leader().proposed == partition.leader().isr == {1, 2, 3}
     assert leader.next_deadline() <= cluster.now + RETRY_MS
 
 
-def test_no_answer_at_all_is_a_refusal(cluster):
+@pytest.mark.parametrize("lost", ["the answer", "its place in time"])
+def test_a_proposal_that_may_have_been_taken_stands(cluster, lost):
+    """Were it withdrawn, the watermark would move without a replica that may be elected."""
+    create(cluster, "t")
+    leader, partition = cluster.broker(1).in_sync, cluster.partition(1, "t")
+    partition.leader().isr = frozenset({1, 2})
+    partition.leader().proposed = frozenset({1, 2, 3})
+    answer = None if lost == "the answer" else refusal(partition, ErrorCode.INVALID_UPDATE_VERSION)
+
+    leader._take(answer, {partition: 0})
+
+    assert partition.leader().proposed == {1, 2, 3}
+
+
+def test_a_proposal_that_was_not_answered_is_made_again(cluster):
     create(cluster, "t")
     leader, partition = cluster.broker(1).in_sync, cluster.partition(1, "t")
     partition.leader().proposed = frozenset({1, 2})
-
     leader._take(None, {partition: 0})
 
-    assert partition.leader().proposed == {1, 2, 3}
+    cluster.until(lambda: isr(cluster, "t") == [1, 2])
 
 
 def test_one_that_is_fenced_is_not_asked_to_join(cluster):
