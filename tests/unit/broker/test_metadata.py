@@ -6,9 +6,15 @@ import pytest
 
 from andiron.broker.quorum_messages import METADATA, TOPIC_ID
 from andiron.broker.shards import batches_between
-from andiron.model.errors import ProtocolError
+from andiron.controller.producer_ids import AllocateProducerIds
+from andiron.model.effects import Disconnected
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Address
 from andiron.sim.disk import MemoryDisk
+from worlds.cluster_client import create, small_cluster
 from worlds.node import START, SmallNode
+
+NODES = [1, 2, 3]
 
 
 def metadata(node):
@@ -116,3 +122,100 @@ def test_a_start_on_a_full_disk_fails_with_the_reason():
 
     with pytest.raises((ProtocolError, OSError), match="no space"):
         SmallNode(disk)
+
+
+# ── among other nodes ────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def cluster():
+    return small_cluster()
+
+
+def of(cluster, number):
+    return cluster.broker(number).metadata
+
+
+def test_the_controller_is_where_the_log_is_led_and_nowhere_else(cluster):
+    assert {n: of(cluster, n).leads for n in NODES} == {n: n == cluster.controller for n in NODES}
+
+
+def test_everybody_knows_where_the_controller_is_asked(cluster):
+    controller = cluster.controller
+
+    assert {of(cluster, n).controller_address for n in NODES} == {Address(f"node-{controller}", 9093)}
+
+
+def test_elsewhere_nothing_is_decided(cluster):
+    other = next(n for n in NODES if n != cluster.controller)
+
+    with pytest.raises(ProtocolError) as caught:
+        of(cluster, other).decide(AllocateProducerIds(other), cluster.now, 1_000)
+    assert caught.value.code is ErrorCode.NOT_CONTROLLER
+
+
+def test_a_node_that_begins_to_lead_makes_its_controller_out_of_the_log(cluster):
+    create(cluster, "t")
+    before = cluster.controller
+    cluster.kill(before)
+    cluster.until(lambda: cluster.controller not in (None, before))
+
+    controller = of(cluster, cluster.controller)._shard.machine
+
+    assert "t" in controller.image.topics
+    assert sorted(controller.image.brokers) == NODES
+
+
+def test_who_waits_for_a_controller_that_is_none_any_more_hears_so(cluster):
+    before = cluster.controller
+    cluster.isolate(before)
+    wait = of(cluster, before).decide(AllocateProducerIds(before), cluster.now, 60_000)
+    assert not wait.until()
+    cluster.pass_time(8_000)
+
+    assert wait.until()
+    with pytest.raises(ProtocolError) as caught:
+        wait.then()
+    assert caught.value.code is ErrorCode.NOT_CONTROLLER
+
+
+def test_what_is_not_committed_is_applied_nowhere(cluster):
+    before = cluster.controller
+    cluster.isolate(before)
+    applied = of(cluster, before).applied
+    of(cluster, before).decide(AllocateProducerIds(before), cluster.now, 1_000)
+    cluster.pass_time(100)
+
+    assert of(cluster, before).applied == applied
+    assert of(cluster, before).image.next_producer_id == 0
+
+
+def test_all_images_are_the_same(cluster):
+    create(cluster, "t", [(1, 2, 3), (2, 3, 1)])
+    cluster.pass_time(100)
+
+    images = [of(cluster, n).image for n in NODES]
+    assert len({of(cluster, n).applied for n in NODES}) == 1
+    assert images[0].topics == images[1].topics == images[2].topics
+    assert images[0].brokers == images[1].brokers == images[2].brokers
+
+
+def test_a_node_whose_connection_breaks_and_who_does_not_come_back_is_fenced_at_once(cluster):
+    gone = next(n for n in NODES if n != cluster.controller)
+    cluster.kill(gone)
+    began = cluster.now
+
+    cluster.until(lambda: cluster.image.brokers[gone].fenced)
+
+    assert cluster.now - began < 1_000
+
+
+def test_a_node_that_comes_back_in_time_is_not_fenced(cluster):
+    other = next(n for n in NODES if n != cluster.controller)
+    leader = cluster.members[cluster.controller]
+    who = next(who for who in leader.conns if who[0] == other and who[2] == "metadata")
+    cluster._step(leader, Disconnected(leader.conns.pop(who)))  # and its next fetch comes over another
+
+    cluster.pass_time(5_000)
+
+    assert not cluster.image.brokers[other].fenced

@@ -19,6 +19,7 @@ from andiron.quorum.events import (
     BeginEpoch,
     EndEpoch,
     FetchedBy,
+    LeaderAway,
     LeaderEnded,
     LeaderHeard,
     LeaderSeen,
@@ -305,3 +306,72 @@ def test_a_node_that_does_not_vote_follows_and_never_stands(files):
     assert observer.step(LeaderSeen(1, 2), 0) == [BecameFollower(1, 2)]
     assert observer.step(Woken(), LATER) == [LostLeader(1)]
     assert observer.step(Woken(), 2 * LATER) == [LostLeader(1)]
+
+
+# ── a leader that cannot be asked ────────────────────────────────────────────────────
+
+
+def test_a_leader_that_cannot_be_asked_is_missed_soon(follower):
+    usual = follower.next_deadline()
+    follower.step(LeaderAway(4), 10)
+
+    assert 10 < follower.next_deadline() <= 10 + 250 < usual
+    asked = follower.step(Woken(), follower.next_deadline())
+    assert [effect.pre_vote for effect in asked if isinstance(effect, AskVote)] == [True, True]
+
+
+def test_a_leader_that_is_heard_again_in_time_is_not_missed(follower):
+    follower.step(LeaderAway(4), 10)
+    follower.step(LeaderHeard(4), 20)
+
+    assert follower.next_deadline() == 20 + QuorumSettings().controller_quorum_fetch_timeout_ms
+
+
+def test_who_cannot_ask_its_leader_would_vote_for_another(follower):
+    assert not follower.vote(3, 4, LogEnd(9, 9), pre_vote=True, now=5).granted
+    follower.step(LeaderAway(4), 10)
+
+    assert follower.vote(3, 4, LogEnd(9, 9), pre_vote=True, now=20).granted
+
+
+def test_that_a_leader_of_before_cannot_be_asked_is_no_news(follower):
+    usual = follower.next_deadline()
+    follower.step(LeaderAway(3), 10)
+
+    assert follower.next_deadline() == usual
+
+
+def test_to_be_away_again_and_again_puts_nothing_off(follower):
+    follower.step(LeaderAway(4), 10)
+    due = follower.next_deadline()
+    follower.step(LeaderAway(4), due - 1)
+
+    assert follower.next_deadline() <= due
+
+
+def test_a_leader_does_not_miss_itself(leader):
+    due = leader.next_deadline()
+    leader.step(LeaderAway(leader.epoch), LATER)
+
+    assert (leader.leads, leader.next_deadline()) == (True, due)
+
+
+def test_an_observer_that_lost_its_leader_follows_it_again_when_it_is_named(files):
+    observer = quorum(files, me=9)
+    observer.step(LeaderSeen(4, 2), 0)
+    observer.step(Woken(), LATER)
+    assert observer.leader is None
+
+    assert observer.step(LeaderSeen(4, 2), LATER) == [BecameFollower(4, 2)]
+
+
+def test_what_could_not_be_written_is_tried_again_later(voter):
+    voter.postpone(LATER)
+
+    assert voter.next_deadline() == LATER
+
+
+def test_an_observer_that_knows_no_voters_goes_by_whatever_was_written_before(files):
+    quorum(files).step(LeaderSeen(4, 2), 0)
+
+    assert quorum(files, voters=(), me=9).epoch == 4
