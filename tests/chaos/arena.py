@@ -192,6 +192,9 @@ class Arena:
         for writer in self.writers:
             for partition, number, why in writer.ledger.failed:
                 verdict.note("failed", f"{writer.ledger.writer} {partition}:{number}: {why}")
+        for each in (*self.bankers, *self.bridges):
+            for why in each.fatal:
+                verdict.note("fatal", f"{each.name}: {why}")
         for each in self._everybody():
             if each.problem is not None:
                 verdict.note("problem", each.problem)

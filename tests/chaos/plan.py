@@ -1,9 +1,11 @@
 """Which fault comes in which round: drawn from a seed, so that a round can be played again.
 
-whom   leader      of a partition that is written to        how   kill, pause, cut, restart
-       follower    one of its in-sync followers
-       controller  who leads the metadata
-       all         rolling: one after the other, in order, each when the one before is back; or all at once by kill
+    whom   leader      of a partition that is written to        how   kill, pause, cut, restart
+           follower    one of its in-sync followers
+           controller  who leads the metadata
+           all         rolling: one after the other, in order, each when the one before is back; or all at once by kill
+
+Read next: arena.py, where a round is played.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """The parent's end of the proxy: which wires there are, and which of them are cut.
 
-board = Switchboard()
-ports = board.open([(1, 19092), (2, 19093)])     other nodes are told these instead
-board.cut_off(2); …; board.heal()
+    board = Switchboard()
+    ports = board.open([(1, 19092), (2, 19093)])     other nodes are told these instead
+    board.cut_off(2); …; board.heal()
+
+Read next: proxy.py, the process at the other end.
 """
 
 from __future__ import annotations
