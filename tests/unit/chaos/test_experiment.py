@@ -48,6 +48,10 @@ class Stage:
         self.time += 2.0
         return True
 
+    def wait_until_in(self, node: int, patience_s: float) -> bool:
+        self.done.append(f"heir {node}")
+        return True
+
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
@@ -75,6 +79,7 @@ def fault(stage: Stage) -> Fault:
 def test_the_steps_come_in_their_order(stage: Stage) -> None:
     outcome = Experiment(cast(Any, stage), fault(stage), 4.0).run(Cell("1", 2, False))
 
+    assert "heir 2" in stage.done
     steps = [
         each
         for each in stage.done
