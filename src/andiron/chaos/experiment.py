@@ -6,8 +6,8 @@
 
 Before the leader is killed, nothing that it takes in reaches its followers for a second. That is where acks=1 is seen
 for what it is: those records were acknowledged, and are nowhere else. The other follower is in the ISR at that time, so
-that it can take over; were the leader alone in it, nobody would lead until it is back, and nothing would be lost. All of
-this is done in every cell, so that they differ in nothing but how they write.
+that it can take over; were the leader alone in it, nobody would lead until it is back, and nothing would be lost. All
+of this is done in every cell, so that they differ in nothing but how they write.
 
 A follower that is harmed is so still when the leader dies, as in the incident that this is modelled on: with
 min.insync.replicas=2 there is then nobody to write to until it is mended.
