@@ -127,7 +127,7 @@ class Experiment:
         cluster.cut_off(leader)
         time.sleep(CUT_S)
         self._say(f"node {leader}, the leader: kill -9")
-        cluster.kill(leader)
+        cluster.kill_with_wires(leader)
         killed = load.now()
         cluster.heal(leader)
         time.sleep(seconds)

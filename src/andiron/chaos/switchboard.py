@@ -67,6 +67,10 @@ class Switchboard:
         self._cut = {} if node is None else {pair: None for pair in self._cut if node not in pair}
         self._tell({"cut": self.cut})
 
+    def hang_up(self, node: int) -> None:
+        """End all connections of a node; what it had said and nobody heard is never heard."""
+        self._tell({"hang_up": node})
+
     def close(self) -> None:
         """End it; every wire is gone with it."""
         for pipe in (self._process.stdin, self._process.stdout):

@@ -83,9 +83,18 @@ def test_the_steps_come_in_their_order(stage: Stage) -> None:
     steps = [
         each
         for each in stage.done
-        if each.split()[0] in ("strike", "cut_off", "kill", "heal", "mend", "start")
+        if each.split()[0] in ("strike", "cut_off", "kill_with_wires", "heal", "mend", "start")
     ]
-    assert steps == ["start", "start", "strike 1", "cut_off 3", "kill 3", "heal 3", "mend 1", "start 3"]
+    assert steps == [
+        "start",
+        "start",
+        "strike 1",
+        "cut_off 3",
+        "kill_with_wires 3",
+        "heal 3",
+        "mend 1",
+        "start 3",
+    ]
     assert stage.done[-1] == "stop"
     assert outcome.marks == (4.0, 6.0, 10.0, 11.0, 15.0, 19.0, 19.0)
 
