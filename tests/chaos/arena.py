@@ -85,12 +85,15 @@ class Arena:
             return self._roll()
         if given.how == ALL_AT_ONCE:
             return self._kill_all()
-        fault, node = FAULTS[given.how], self._whom(given)
-        fault.strike(self.cluster, node)
+        nodes = self._whom(given)
+        harms = [(FAULTS[how], node) for how, node in zip(given.how.split("+"), nodes, strict=True)]
+        for fault, node in harms:
+            fault.strike(self.cluster, node)
         time.sleep(given.seconds)
-        fault.mend(self.cluster, node)
+        for fault, node in harms:
+            fault.mend(self.cluster, node)
         self.settle()
-        return f"node {node}"
+        return f"node {' and '.join(map(str, nodes))}"
 
     def settle(self) -> None:
         """Wait until all is well again."""
@@ -156,13 +159,14 @@ class Arena:
     def _everybody(self) -> list[Writer | Banker | Bridge | GroupReader]:
         return [*self.writers, *self.bankers, *self.bridges, *self.readers]
 
-    def _whom(self, given: Round) -> int:
+    def _whom(self, given: Round) -> list[int]:
         if given.whom == "controller":
-            return self.cluster.controller()
+            return [self.cluster.controller()]
         partition = self.cluster.partition(RECORDS, given.partition)
-        if given.whom == "leader":
-            return partition.leader
-        return next(each for each in partition.replicas if each != partition.leader)
+        follower = next(each for each in partition.replicas if each != partition.leader)
+        return {"leader": [partition.leader], "follower": [follower], "two": [partition.leader, follower]}[
+            given.whom
+        ]
 
     def _roll(self) -> str:
         controller = self.cluster.controller()
@@ -192,6 +196,9 @@ class Arena:
         for writer in self.writers:
             for partition, number, why in writer.ledger.failed:
                 verdict.note("failed", f"{writer.ledger.writer} {partition}:{number}: {why}")
+        for each in (*self.bankers, *self.bridges):
+            for why in each.fatal:
+                verdict.note("fatal", f"{each.name}: {why}")
         for each in self._everybody():
             if each.problem is not None:
                 verdict.note("problem", each.problem)

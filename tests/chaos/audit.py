@@ -1,13 +1,17 @@
 """The account: all that is in the log, beside what everybody was told.
 
-lost         acknowledged, and not there
-moved        acknowledged at an offset at which there is another record
-repeated     there twice, by a producer that is idempotent
-reordered    of one writer in one partition, the later number before the earlier one
-torn         of a transaction, some records and not all
-undead       of a transaction that was aborted
-unread       in the log, and not seen by a group that has committed it
-changed      seen by a group as one record, and there as another
+    lost         acknowledged, and not there
+    moved        acknowledged at an offset at which there is another record
+    repeated     there twice, by a producer that is idempotent
+    reordered    of one writer in one partition, the later number before the earlier one
+    torn         of a transaction, some records and not all
+    undead       of a transaction that was aborted
+    failed       given up by a library, though every fault was over in time
+    fatal        a transactional producer that has done nothing wrong was told to end
+    unread       in the log, and not seen by a group that has committed it
+    changed      seen by a group as one record, and there as another
+
+Read next: arena.py, which asks for it.
 """
 
 from __future__ import annotations

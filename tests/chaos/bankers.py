@@ -34,6 +34,7 @@ class Banker:
         self.unknown: dict[int, int] = {}
         self.replaced = 0  # producers
         self.complaints: list[str] = []  # what was said when a transaction had to be given up
+        self.fatal: list[str] = []  # that a producer which does nothing wrong should never hear
         self.problem: str | None = None
         self._chance = random.Random(seed)
         self._over = threading.Event()
@@ -73,21 +74,11 @@ class Banker:
             producer.produce(self.topic, f"{self.name}:{number}:{at}".encode(), partition=partition)
         if self._chance.random() < 0.2:
             producer.flush(PATIENCE_S)
-            self._patiently(producer.abort_transaction)
+            patiently(producer.abort_transaction)
             return
         self.unknown[number] = self.aborted.pop(number)
-        self._patiently(producer.commit_transaction)
+        patiently(producer.commit_transaction)
         self.committed[number] = self.unknown.pop(number)
-
-    def _patiently(self, call: Callable[[float], object]) -> None:
-        """Again as long as the library says that this is all there is to do."""
-        while True:
-            try:
-                call(PATIENCE_S)
-                return
-            except KafkaException as error:
-                if not error.args[0].retriable():
-                    raise
 
     def _recovered(self, producer: Producer, number: int, error: KafkaException) -> Producer:
         """Abort what must be, or begin anew under the same name."""
@@ -95,7 +86,7 @@ class Banker:
         self.complaints.append(f"{number}: {cause}")
         if cause.txn_requires_abort():
             try:
-                self._patiently(producer.abort_transaction)
+                patiently(producer.abort_transaction)
             except KafkaException as again:
                 self.complaints.append(f"{number}: {again.args[0]}")
             else:
@@ -103,11 +94,24 @@ class Banker:
                     self.aborted[number] = self.unknown.pop(number)
                 return producer
         self.replaced += 1
+        if cause.fatal():
+            self.fatal.append(str(cause))
         return self._opened()
 
     def _opened(self) -> Producer:
         told = {"bootstrap.servers": self.bootstrap, "transactional.id": self.name, "linger.ms": 2}
         told |= {"message.timeout.ms": DELIVERY_MS // 3, "transaction.timeout.ms": DELIVERY_MS // 3}
         producer = Producer(QUIET | told)
-        self._patiently(producer.init_transactions)
+        patiently(producer.init_transactions)
         return producer
+
+
+def patiently(call: Callable[[float], object]) -> None:
+    """Again as long as the library says that this is all there is to do."""
+    while True:
+        try:
+            call(PATIENCE_S)
+            return
+        except KafkaException as error:
+            if not error.args[0].retriable():
+                raise

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Callable
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
 from chaos.audit import Log, Verdict
+from chaos.bankers import patiently
 from chaos.writers.base import DELIVERY_MS
 from chaos.writers.confluent import QUIET
 
@@ -30,6 +30,7 @@ class Bridge:
         self.partitions = partitions
         self.committed = 0  # transactions
         self.complaints: list[str] = []
+        self.fatal: list[str] = []  # that a producer which does nothing wrong should never hear
         self.problem: str | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
@@ -63,6 +64,8 @@ class Bridge:
                     self._copy(consumer, producer, messages)
         except KafkaException as error:
             self.complaints.append(str(error.args[0]))
+            if error.args[0].fatal():
+                self.fatal.append(str(error.args[0]))
         finally:
             consumer.close()
 
@@ -109,17 +112,6 @@ class Bridge:
             "message.timeout.ms": DELIVERY_MS // 3,
             "transaction.timeout.ms": DELIVERY_MS // 3,
         }
-
-
-def patiently(call: Callable[[float], object]) -> None:
-    """Again as long as the library says that this is all there is to do."""
-    while True:
-        try:
-            call(PATIENCE_S)
-            return
-        except KafkaException as error:
-            if not error.args[0].retriable():
-                raise
 
 
 def _rewind(consumer: Consumer) -> None:

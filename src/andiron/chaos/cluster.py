@@ -134,6 +134,12 @@ class ChaosCluster:
         self.children[node].kill()
         self.children[node].wait(STOP_TIMEOUT_S)
 
+    def kill_with_wires(self, node: int) -> None:
+        """kill -9 as of a machine that burns down: what waited in cut wires is gone too, and is not heard when they are
+        mended."""
+        self.kill(node)
+        self.board.hang_up(node)
+
     def pause(self, node: int) -> None:
         """SIGSTOP: it is there, and does nothing."""
         self._signal(node, signal.SIGSTOP)

@@ -28,6 +28,7 @@ from andiron.chaos.ledger import ledger
 from andiron.chaos.load import RATE, SIZE, WRITERS
 from andiron.chaos.rebalance import KINDS, Scaled, Scaling, is_possible
 from andiron.chaos.report import render
+from andiron.cli.failures import Failure
 from andiron.cli.output import columns
 from andiron.cli.screen import Screen
 
@@ -85,6 +86,7 @@ def chaos(
       andiron chaos --quick
       andiron chaos --fault pause --cells acks=1,min=2 --cells acks=all,min=2
     """
+    beside = _ledger_path(report)
     signal.signal(signal.SIGTERM, _interrupt)
     chosen = cells_module.choose(wanted) if wanted or not quick else [QUICK]
     if quick:
@@ -100,11 +102,21 @@ def chaos(
         else:
             shutil.rmtree(folder, ignore_errors=True)
     _write(report, render(outcomes, scalings, notes))
-    beside = os.path.splitext(report)[0] + ".json"
     _write(beside, json.dumps(ledger(outcomes, scalings, notes)) + "\n")
     _print(outcomes, scalings, notes)
     click.echo(f"\nthe report is {report}, the ledger {beside}")
     raise click.exceptions.Exit(0 if all(each.verdict.good for each in outcomes) else 1)
+
+
+def _ledger_path(report: str) -> str:
+    """Where the ledger goes; what would keep either file from being written is told now, and not in five minutes."""
+    stem, kind = os.path.splitext(report)
+    folder = os.path.dirname(report) or "."
+    if kind == ".json":
+        raise Failure(f"{report} is where the ledger would go; name the page, such as {stem}.html")
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        raise Failure(f"{folder} is no folder that can be written to; choose another --report")
+    return stem + ".json"
 
 
 def _run(

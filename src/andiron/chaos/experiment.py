@@ -5,9 +5,12 @@
     … ── the follower is mended ── the leader is started again ── all in sync ── load ends ── everything is read back
 
 Before the leader is killed, nothing that it takes in reaches its followers for a second. That is where acks=1 is seen
-for what it is: those records were acknowledged, and are nowhere else. It is done in every cell, so that they differ
-in nothing but how they write. A follower that is harmed is so still when the leader dies, as in the incident that
-this is modelled on: with min.insync.replicas=2 there is then nobody to write to until it is mended.
+for what it is: those records were acknowledged, and are nowhere else. The other follower is in the ISR at that time, so
+that it can take over; were the leader alone in it, nobody would lead until it is back, and nothing would be lost. All
+of this is done in every cell, so that they differ in nothing but how they write.
+
+A follower that is harmed is so still when the leader dies, as in the incident that this is modelled on: with
+min.insync.replicas=2 there is then nobody to write to until it is mended.
 
 Read next: account.py for what is made of it; rebalance.py for the sixth step.
 """
@@ -88,14 +91,14 @@ class Experiment:
         partition = make_topic(cluster.bootstrap, cell.topic, 1, cell.topic_settings())[0]
         cluster.wait_until_whole()
         led = cluster.partition(partition.topic)
-        follower = next(each for each in led.replicas if each != led.leader)
+        follower, heir = [each for each in led.replicas if each != led.leader]
         load = Load(cluster.bootstrap, partition, cell.acks)
         addresses = {id: f"{HOST}:{ports.clients_told}" for id, ports in cluster.ports.items()}
         timeline = Timeline(addresses, partition, load.began)
         timeline.start()
         load.start()
         try:
-            marks = self._harm(load, timeline, led.leader, follower)
+            marks = self._harm(load, timeline, led.leader, follower, heir)
         except BaseException:
             load.stop(0.0)  # whoever is still writing would wait for what is not mended any more
             raise
@@ -106,7 +109,7 @@ class Experiment:
         account = settle(load.sent, read_back(cluster.bootstrap, partition))
         return self._outcome(cell, led.leader, follower, marks, timeline, load, account)
 
-    def _harm(self, load: Load, timeline: Timeline, leader: int, follower: int) -> Marks:
+    def _harm(self, load: Load, timeline: Timeline, leader: int, follower: int, heir: int) -> Marks:
         cluster, fault, seconds = self._cluster, self._fault, self._seconds
         self._say(f"load on a healthy cluster, node {leader} leads")
         time.sleep(seconds)
@@ -117,12 +120,14 @@ class Experiment:
         out = load.now() if timeline.wait_until_out(follower, SHRINK_S_MAX) else None
         self._say("it has left the ISR" if out is not None else "it has NOT left the ISR")
         time.sleep(seconds)
+        if not timeline.wait_until_in(heir, SHRINK_S_MAX):
+            self._say(f"node {heir} is not in the ISR either: nobody can take over")
         cut = load.now()
         timeline.harmed[leader] = None
         cluster.cut_off(leader)
         time.sleep(CUT_S)
         self._say(f"node {leader}, the leader: kill -9")
-        cluster.kill(leader)
+        cluster.kill_with_wires(leader)
         killed = load.now()
         cluster.heal(leader)
         time.sleep(seconds)

@@ -1,10 +1,12 @@
 """What can be done to a node, and how it is undone.
 
-kill      kill -9; started again on its data             its connections break at once
-pause     SIGSTOP; SIGCONT                               a machine that hangs: no connection breaks
-cut       its wires to the other nodes; healed           a rift: clients still reach it
-slow      its disk gives so many bytes a second          a disk that is saturated, and not gone
-restart   stopped in order; started again                an operator
+    kill      kill -9; started again on its data             its connections break at once
+    pause     SIGSTOP; SIGCONT                               a machine that hangs: no connection breaks
+    cut       its wires to the other nodes; healed           a rift: clients still reach it
+    slow      its disk gives so many bytes a second          a disk that is saturated, and not gone
+    restart   stopped in order; started again                an operator
+
+Read next: experiment.py, where they are used.
 """
 
 from __future__ import annotations

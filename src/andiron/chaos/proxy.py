@@ -13,6 +13,7 @@ stdin, each is answered with a line on stdout; it ends with its stdin.
 
     {"open": [[2, 19092], …]}       → {"ports": [41234, …]}     one port for each (node, port of it)
     {"cut": [[1, 2], [2, 1]]}       → {"cut": 2}                these pairs, and no others, from now on
+    {"hang_up": 2}                  → {"hung_up": 5}            its connections end, and what waited on them is gone
 
 Read next: switchboard.py, the other end of that pipe.
 """
@@ -113,6 +114,13 @@ class Proxy:
         for wire in list(self._wires):
             self._listen(wire)
 
+    def hang_up(self, node: int) -> int:
+        """End every connection of a node, with all that was still to be carried; returns how many there were."""
+        own = [wire for wire in self._wires if node in wire.pair()]
+        for wire in own:
+            self._end(wire)
+        return len(own)
+
     def turn(self, timeout_s: float | None = None) -> None:
         """Carry what there is to carry."""
         for key, events in self.selector.select(timeout_s):
@@ -211,6 +219,8 @@ def obey(proxy: Proxy, command: dict[str, Any]) -> dict[str, Any]:
     """Do what one line says."""
     if "open" in command:
         return {"ports": [proxy.open(node, port) for node, port in command["open"]]}
+    if "hang_up" in command:
+        return {"hung_up": proxy.hang_up(command["hang_up"])}
     pairs = [(source, target) for source, target in command["cut"]]
     proxy.cut(pairs)
     return {"cut": len(pairs)}

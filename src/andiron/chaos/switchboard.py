@@ -1,8 +1,10 @@
 """The parent's end of the proxy: which wires there are, and which of them are cut.
 
-board = Switchboard()
-ports = board.open([(1, 19092), (2, 19093)])     other nodes are told these instead
-board.cut_off(2); …; board.heal()
+    board = Switchboard()
+    ports = board.open([(1, 19092), (2, 19093)])     other nodes are told these instead
+    board.cut_off(2); …; board.heal()
+
+Read next: proxy.py, the process at the other end.
 """
 
 from __future__ import annotations
@@ -64,6 +66,10 @@ class Switchboard:
         """All can speak to all, or to this one again."""
         self._cut = {} if node is None else {pair: None for pair in self._cut if node not in pair}
         self._tell({"cut": self.cut})
+
+    def hang_up(self, node: int) -> None:
+        """End all connections of a node; what it had said and nobody heard is never heard."""
+        self._tell({"hang_up": node})
 
     def close(self) -> None:
         """End it; every wire is gone with it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from andiron.client.blocking.client import Client
@@ -62,15 +62,22 @@ class Timeline:
     def latest(self) -> Glimpse | None:
         return self.glimpses[-1] if self.glimpses else None
 
+    def wait_until(self, holds: Callable[[Glimpse], bool], patience_s: float) -> bool:
+        """Whether it came to be so in time."""
+        until = time.monotonic() + patience_s
+        while self.latest is None or not holds(self.latest):
+            if time.monotonic() > until:
+                return False
+            time.sleep(EVERY_S / 4)
+        return True
+
     def wait_until_out(self, node: int, patience_s: float) -> bool:
         """Whether a node has left the ISR in time."""
-        until = time.monotonic() + patience_s
-        while time.monotonic() < until:
-            latest = self.latest
-            if latest is not None and latest.isr and node not in latest.isr:
-                return True
-            time.sleep(EVERY_S / 4)
-        return False
+        return self.wait_until(lambda seen: bool(seen.isr) and node not in seen.isr, patience_s)
+
+    def wait_until_in(self, node: int, patience_s: float) -> bool:
+        """Whether a node was in the ISR in time."""
+        return self.wait_until(lambda seen: node in seen.isr, patience_s)
 
     def _watch(self) -> None:
         while not self._over.wait(EVERY_S):

@@ -102,6 +102,17 @@ def test_a_node_is_paused_and_goes_on(cluster: ChaosCluster) -> None:
     wait_for(lambda: state_of(child) != "T")
 
 
+def test_a_node_is_killed_with_all_that_it_had_said(
+    cluster: ChaosCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, hung_up = sleeping(cluster, 2), list[int]()
+    monkeypatch.setattr(cluster.board, "hang_up", hung_up.append)
+
+    cluster.kill_with_wires(2)
+
+    assert (child.exit_code, hung_up) == (-signal.SIGKILL, [2])
+
+
 def test_whatever_runs_is_ended_in_the_end_also_if_it_is_paused(cluster: ChaosCluster) -> None:
     child = sleeping(cluster, 2)
     cluster.pause(2)

@@ -148,3 +148,15 @@ def test_a_cell_that_is_none_is_told_before_anything_starts(tmp_path: Path) -> N
 
     assert "no part of a cell" in result.output
     assert NoCluster.folders == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("page.json", "name the page"), ("no/such/page.html", "no folder")]
+)
+def test_a_report_that_cannot_be_written_is_told_before_anything_starts(
+    tmp_path: Path, name: str, told: str
+) -> None:
+    result = CliRunner().invoke(command.chaos, ["--quick", "--report", str(tmp_path / name)])
+
+    assert (result.exit_code, told in result.output) == (1, True)
+    assert NoCluster.folders == []

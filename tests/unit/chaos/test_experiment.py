@@ -48,6 +48,10 @@ class Stage:
         self.time += 2.0
         return True
 
+    def wait_until_in(self, node: int, patience_s: float) -> bool:
+        self.done.append(f"heir {node}")
+        return True
+
 
 @pytest.fixture
 def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
@@ -75,12 +79,22 @@ def fault(stage: Stage) -> Fault:
 def test_the_steps_come_in_their_order(stage: Stage) -> None:
     outcome = Experiment(cast(Any, stage), fault(stage), 4.0).run(Cell("1", 2, False))
 
+    assert "heir 2" in stage.done
     steps = [
         each
         for each in stage.done
-        if each.split()[0] in ("strike", "cut_off", "kill", "heal", "mend", "start")
+        if each.split()[0] in ("strike", "cut_off", "kill_with_wires", "heal", "mend", "start")
     ]
-    assert steps == ["start", "start", "strike 1", "cut_off 3", "kill 3", "heal 3", "mend 1", "start 3"]
+    assert steps == [
+        "start",
+        "start",
+        "strike 1",
+        "cut_off 3",
+        "kill_with_wires 3",
+        "heal 3",
+        "mend 1",
+        "start 3",
+    ]
     assert stage.done[-1] == "stop"
     assert outcome.marks == (4.0, 6.0, 10.0, 11.0, 15.0, 19.0, 19.0)
 

@@ -28,6 +28,7 @@ class Running:
         self._links: list[socket.socket] = []
         self._lock = threading.Lock()
         self._over = False
+        self.heard = b""
         self.port = self.proxy.open(2, self._server.getsockname()[1])
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._turn, self._accept)]
         for thread in self._threads:
@@ -70,6 +71,7 @@ class Running:
     def _echo(self, link: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := link.recv(4096):
+                self.heard += data
                 link.sendall(data)
 
 
@@ -136,6 +138,20 @@ def test_a_call_to_one_who_is_cut_off_is_taken_and_not_answered(running: Running
         running.obey(cut=[])
 
         assert hears(link, frame(b"node-1"))
+
+
+def test_what_waited_when_a_node_is_hung_up_on_is_never_heard(running: Running) -> None:
+    with running.call() as link:
+        link.sendall(frame(b"node-1"))
+        assert hears(link, frame(b"node-1"))
+        running.obey(cut=[[1, 2]])
+        link.sendall(b"last words")
+        running.obey(hang_up=1)
+        running.obey(cut=[])
+
+        with contextlib.suppress(ConnectionResetError):
+            assert link.recv(100) == b""
+    assert running.heard == frame(b"node-1")
 
 
 def test_only_the_pair_that_is_cut_is(running: Running) -> None:

@@ -53,6 +53,16 @@ def test_one_node_is_healed_and_the_other_stays_cut_off(board: Switchboard) -> N
     assert board.cut == []
 
 
+def test_it_hangs_up_on_a_node() -> None:
+    with Switchboard() as board, socket.create_server(("127.0.0.1", 0)) as server:
+        (port,) = board.open([(1, server.getsockname()[1])])
+        with socket.create_connection(("127.0.0.1", port), 10) as link:
+            server.accept()[0].close()
+            board.hang_up(1)
+
+            assert link.recv(1) == b""
+
+
 def test_it_ends_when_it_is_closed() -> None:
     board = Switchboard()
     board.close()

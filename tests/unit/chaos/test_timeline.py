@@ -66,3 +66,7 @@ def test_a_node_is_out_once_it_is_seen_to_be() -> None:
 
     timeline.note(Glimpse(2.0, 1, (1,)))
     assert timeline.wait_until_out(2, 0.05)
+    assert not timeline.wait_until_in(2, 0.05)
+
+    timeline.note(Glimpse(3.0, 1, (1, 2)))
+    assert timeline.wait_until_in(2, 0.05)
