@@ -100,7 +100,7 @@ class Broker:
             me, lambda: self.lifecycle.epoch, self._is_live, self.channel.decide, self.later,
             self.touch, self._clock,
         )  # fmt: skip
-        self.partitions = Partitions(settings, self.directories, self.fetchers)
+        self.partitions = Partitions(settings, self.directories, self.fetchers, self.in_sync.count)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.flushing = Flushing()
         self.housekeeping = Housekeeping(

@@ -24,10 +24,14 @@ from andiron.broker.fetchers import Fetchers
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.node_settings import NodeSettings, topic_settings
 from andiron.broker.partition import Partition
+from andiron.broker.traffic import Traffic
 from andiron.controller.image import BROKER, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, TopicId, TopicPartition
+
+# Of a partition that is led here: the in-sync replicas before, and now.
+IsrChanged = Callable[[frozenset[NodeId], frozenset[NodeId]], None]
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +39,12 @@ log = logging.getLogger(__name__)
 class Partitions:
     """Every partition of which this node holds a replica, by name."""
 
-    def __init__(self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers) -> None:
+    def __init__(
+        self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers, isr_changed: IsrChanged
+    ) -> None:
         self._settings, self._directories, self._fetchers = settings, directories, fetchers
+        self._isr_changed = isr_changed
+        self.traffic = Traffic()
         self._me = NodeId(settings.node_id)
         self._hosted: dict[tuple[str, int], Partition] = {}
         self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
@@ -67,6 +75,7 @@ class Partitions:
         for topic in delta.removed_topics:
             for index in topic.partitions:
                 self._remove(TopicPartition(topic.name, index), topic.id, now, touched)
+            self.traffic.forget(topic.name)
         for topic_id, index in delta.partitions:
             hosting = image.topics_by_id[topic_id]
             self._place(hosting, index, hosting.partitions[index], image, now, touched)
@@ -106,7 +115,8 @@ class Partitions:
 
     def _open(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
         settings = self.settings_of(name.topic, image)
-        partition = Partition(name, topic.id, self._directories.open_log(name, topic.id, settings, now))
+        held = self._directories.open_log(name, topic.id, settings, now)
+        partition = Partition(name, topic.id, held, self.traffic.of(name.topic))
         self._hosted[name] = partition
         self._unopened.pop(name, None)
         return partition
@@ -126,6 +136,9 @@ class Partitions:
         is_new = partition.epoch != wanted.leader_epoch
         watermark = self._directories.watermark_of(partition.name)
         replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
+        before, partition.told_isr = partition.told_isr, isr
+        if before and wanted.leader == self._me:
+            self._isr_changed(before, isr)
         if wanted.leader != self._me:
             if is_new:
                 partition.follow(wanted.leader_epoch, watermark)

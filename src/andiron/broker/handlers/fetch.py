@@ -27,6 +27,7 @@ from andiron.broker.listeners import Scope
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.request import Request
+from andiron.broker.traffic import TopicTraffic, count
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
@@ -95,6 +96,7 @@ class Found:
     diverging: EpochEndOffset | None = None
     leader: LeaderIdAndEpoch | None = None  # with an error: who is to be asked instead
     moved: bool = False  # more is committed than whoever asks knows of
+    traffic: TopicTraffic | None = None  # where what is sent is counted; None with an error
 
     @property
     def is_urgent(self) -> bool:
@@ -184,11 +186,23 @@ class Fetch:
                 )
             topic.partitions.append(_partition_data(found))
             self._told(found)
+            self._count(found)
         return FetchResponse(
             session_id=self._session.id if self._session else 0,
             responses=list(topics.values()),
             node_endpoints=[NodeEndpoint(*each) for each in self._hints.endpoints()],
         )
+
+    def _count(self, found: Found) -> None:
+        traffic, asked = found.traffic, found.asked
+        if traffic is None:
+            broker = self._broker
+            traffic = broker.partitions.traffic.asked_for(asked.topic, asked.topic_id, broker.image)
+            count(traffic.failed_fetches, found.error.name)
+        elif self._replica is None:
+            traffic.bytes_out += len(found.records)
+        else:
+            traffic.replicated_out += len(found.records)
 
     def _partition(self, asked: Asked) -> Partition:
         if asked.topic_id == METADATA_TOPIC_ID and asked.wanted.partition == 0:
@@ -203,6 +217,7 @@ class Fetch:
             if not (self._anywhere and partition.follows):
                 partition.leader()
             found.watermark, found.start = partition.watermark, partition.log.start
+            found.traffic = partition.traffic
             found.last_stable = partition.log.last_stable(found.watermark)
             found.moved = found.watermark > wanted.high_watermark
             upto = found.last_stable if self._committed else found.watermark
