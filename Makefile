@@ -50,7 +50,7 @@ bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/columns.py
 	$(BIN)/python benchmarks/connectors.py
 
-docs: $(VENV)/.dev  ## write docs/apis.md and docs/settings.md anew from the code
+docs: $(VENV)/.dev  ## write docs/apis.md, docs/settings.md and the tables of docs/metrics.md anew from the code
 	$(BIN)/python -m andiron.cli.reference docs
 
 clean:  ## remove the virtual environment and what the tools left behind; ./data stays

@@ -41,6 +41,12 @@ FSYNC = "log.flush.interval.messages"
     help=f"Where clients connect; the controller's is the next port.  [default: {DEFAULT_PORT}]",
 )
 @click.option("--host", help=f"The name or address to listen on, 0.0.0.0 for all.  [default: {DEFAULT_HOST}]")
+@click.option(
+    "--metrics",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Where Prometheus finds the metrics: http://HOST:PORT/metrics.  [default: with --brokers only]",
+)
 @click.option("--config", metavar="FILE", help="Kafka's server.properties.")
 @click.option(
     "--set",
@@ -80,6 +86,7 @@ def up(
     data: str | None,
     port: int | None,
     host: str | None,
+    metrics: int | None,
     config: str | None,
     chosen: dict[str, str],
     fsync: bool,
@@ -112,6 +119,7 @@ def up(
             host or DEFAULT_HOST,
             DEFAULT_PORT if port is None else port,
             chosen,
+            metrics=metrics,
             restart=restart,
             quiet=quiet,
         )
@@ -134,6 +142,8 @@ def up(
             given = parse_properties(file.read())
         if data is not None:
             given["log.dirs"] = os.path.abspath(data)
+    if metrics is not None:
+        given["metrics.listener"] = f"http://{listening(host or DEFAULT_HOST)}:{metrics}"
     settings = NodeSettings.load({**given, **chosen}, socket.gethostname())
     if cluster_id is not None:
         claim = import_module(IDENTITY).claim
@@ -172,5 +182,8 @@ def _announce(settings: NodeSettings) -> None:
     listener = settings.advertised[0]
     address = f"{bracketed(listener.host)}:{listener.port}"
     click.echo(f"andiron {__version__}: node {settings.node_id} serves {address}")
-    click.echo(f"records are kept in {', '.join(settings.log_dirs)}\n")
+    click.echo(f"records are kept in {', '.join(settings.log_dirs)}")
+    if (metrics := settings.metrics_listener) is not None:
+        click.echo(f"metrics are at http://{bracketed(metrics.host or listener.host)}:{metrics.port}/metrics")
+    click.echo()
     say_how_to_talk(address)
