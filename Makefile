@@ -58,7 +58,7 @@ bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 bench-cluster: $(VENV)/.dev  ## measure three nodes beside three of Apache Kafka; ARGS='--quick --rows latency' for less
 	$(BIN)/python benchmarks/cluster.py $(ARGS)
 
-docs: $(VENV)/.dev  ## write docs/apis.md and docs/settings.md anew from the code
+docs: $(VENV)/.dev  ## write docs/apis.md, docs/settings.md and the tables of docs/metrics.md anew from the code
 	$(BIN)/python -m andiron.cli.reference docs
 
 clean:  ## remove the virtual environment and what the tools left behind; ./data stays

@@ -109,7 +109,12 @@ class Broker:
         quota = ReplicationQuota(lambda: self.live_settings().leader_replication_throttled_rate)
         self.followers = Followers(self.metadata, self.in_sync, quota, {}, self.touch, self._touch_readers)
         self.partitions = Partitions(
-            settings, self.directories, self.fetchers, self.places, self.followers.heard
+            settings,
+            self.directories,
+            self.fetchers,
+            self.places,
+            self.followers.heard,
+            self.in_sync.count,
         )
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self._live = LiveSettings(settings, self.metadata)

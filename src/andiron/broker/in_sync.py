@@ -151,11 +151,11 @@ class InSync:
         if answer.leader_epoch != partition.epoch:
             return  # the metadata will say more
         self.count(leader.isr, isr)
-        partition.partition_epoch = answer.partition_epoch
+        partition.partition_epoch, partition.told_isr = answer.partition_epoch, isr
         leader.confirmed(isr)
         self._touch(partition)
 
     def count(self, before: frozenset[NodeId], after: frozenset[NodeId]) -> None:
-        """An ISR has changed."""
+        """The ISR of a partition that is led here has changed, whether it was this leader who asked for that or not."""
         self.shrinks += bool(before - after)
         self.expands += bool(after - before)

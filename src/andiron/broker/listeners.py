@@ -83,6 +83,16 @@ def check_ports(listeners: Iterable[Listener]) -> None:
             raise SettingError("listeners", f"{other} and {listener} share a port; give each its own")
 
 
+def parse_http(setting: str, text: str | None) -> Listener | None:
+    """Where something is served over HTTP; None if nothing was given."""
+    if not text:
+        return None
+    scheme, separator, address = text.partition("://")
+    if not separator or scheme.lower() != "http":
+        raise SettingError(setting, f"{text!r} is no such address; write http://host:port")
+    return Listener("http", *_host_and_port(setting, address.removesuffix("/"), text, empty_host=True))
+
+
 def parse_voters(setting: str, texts: Iterable[str]) -> dict[int, Voter]:
     """The voters by node, in their order."""
     voters: dict[int, Voter] = {}

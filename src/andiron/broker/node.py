@@ -78,6 +78,8 @@ class Node:
         self.broker = Broker(settings, disk, seed, advertised)
         self._waiting = self.broker.waiting
         self.failures = 0  # bugs that showed themselves where nobody was there to be told
+        self.malformed = 0  # frames that were no request
+        self.errors: dict[tuple[int, int], int] = {}  # by API and error: answers that are one, and hang-ups
         self._routes: dict[Scope, dict[int, Route]] = {Scope.BROKER: {}, Scope.CONTROLLER: {}}
         self._shortcuts: dict[int, Shortcut] = {}  # of the connections that produce
         self._callers: dict[int, Caller] = {}
@@ -223,11 +225,13 @@ class Node:
                     return [_unserved(conn, ticket, key, version, correlation)]
             body, _ = route.decode(frame, position, len(frame))
         except MalformedMessage as error:
+            self.malformed += 1
             return [Close(conn, f"not a request: {error}")]
         request = Request(body, version, client_id, conn, caller.listener, caller.host, now)
         try:
             response = route.handle(self.broker, request)
         except ProtocolError as error:
+            self._count_error(key, error.code.number)
             return [Close(conn, str(error))]
         if type(response) is Wait:
             return self._waiting.admit(
@@ -237,6 +241,8 @@ class Node:
             return [Reply(conn, ticket, None)]
         if key == ApiKey.PRODUCE:
             self._find_shortcut(frame, request)
+        elif route.tells_errors and response.error_code:
+            self._count_error(key, response.error_code)
         return [Reply(conn, ticket, _parts(route, correlation, response))]
 
     def _answer(
@@ -248,9 +254,15 @@ class Node:
             if type(response) is Wait:
                 answer = partial(self._answer, conn, ticket, route, correlation)
                 return self._waiting.admit(response, conn, answer)
+            if route.tells_errors and response.error_code:
+                self._count_error(route.key, response.error_code)
             return [Reply(conn, ticket, None if response is None else _parts(route, correlation, response))]
         except ProtocolError as error:
+            self._count_error(route.key, error.code.number)
             return [Close(conn, str(error))]
+
+    def _count_error(self, key: int, number: int) -> None:
+        self.errors[key, number] = self.errors.get((key, number), 0) + 1
 
     def _find_shortcut(self, frame: memoryview, request: Request[Any]) -> None:
         try:
@@ -287,6 +299,8 @@ class Route(NamedTuple):
     handle: Callable[[Broker, Request[Any]], Any]
     encode: Callable[[Any, list[Any]], None]
     header: Callable[[int], bytes]
+    key: int
+    tells_errors: bool  # whether its response has an error of its own, beside those of its parts
 
 
 def _new_route(handler: Handler, version: int) -> Route:
@@ -296,6 +310,8 @@ def _new_route(handler: Handler, version: int) -> Route:
         handler.handle,
         encoder(api.response, version),
         partial(encode_response_header, handler.api, version),
+        handler.api,
+        hasattr(api.response, "error_code"),
     )
 
 

@@ -20,6 +20,7 @@ from andiron.broker.listeners import (
     Listener,
     Voter,
     check_ports,
+    parse_http,
     parse_listeners,
     parse_names,
     parse_protocols,
@@ -54,6 +55,7 @@ class NodeSettings:
     advertised: list[Listener]  # of the broker's listeners, in the order of `listeners`
     controller_listeners: tuple[str, ...]
     inter_broker_listener: str
+    metrics_listener: Listener | None  # where metrics are served
     log_dirs: tuple[str, ...]
     metadata_log_dir: str
     voters: dict[int, Voter]
@@ -76,7 +78,8 @@ class NodeSettings:
         broker = _table(BrokerSettings, known)
         _check_identity(broker)
         listeners = parse_listeners("listeners", broker.listeners)
-        check_ports(listeners)
+        metrics = parse_http("metrics.listener", broker.metrics_listener)
+        check_ports([*listeners, *([metrics] if metrics else [])])
         controllers = _controller_listeners(broker, listeners)
         _check_protocols(broker, listeners, controllers, "listener.security.protocol.map" in known)
         for_clients = [each for each in listeners if each.name not in controllers]
@@ -91,6 +94,7 @@ class NodeSettings:
             advertised=_advertised(broker, listeners, for_clients, hostname),
             controller_listeners=controllers,
             inter_broker_listener=_inter_broker_listener(broker, for_clients) if for_clients else "",
+            metrics_listener=metrics,
             log_dirs=log_dirs,
             metadata_log_dir=_directory(broker.metadata_log_dir or log_dirs[0]),
             voters=_voters(broker, listeners, controllers, hostname),

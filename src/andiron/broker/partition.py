@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from andiron.broker.traffic import TopicTraffic
 from andiron.broker.verification import Guard, Guards
 from andiron.log.partition_log import PartitionLog, Slice
 from andiron.log.settings import LogSettings
@@ -73,11 +74,15 @@ class Partition:
 
     __slots__ = (
         "_follower", "_guards", "_leader", "epoch", "failure", "flush_trouble", "log", "name", "partition_epoch",
-        "retired", "syncs_by_roll_only", "topic_id", "watchers",
+        "retired", "syncs_by_roll_only", "told_isr", "topic_id", "traffic", "watchers",
     )  # fmt: skip
 
-    def __init__(self, name: TopicPartition, topic_id: TopicId, log: PartitionLog) -> None:
+    def __init__(
+        self, name: TopicPartition, topic_id: TopicId, log: PartitionLog, traffic: TopicTraffic | None = None
+    ) -> None:
         self.name, self.topic_id, self.log = name, topic_id, log
+        self.traffic = traffic or TopicTraffic()  # all partitions of a topic count in one
+        self.told_isr: frozenset[NodeId] = frozenset()  # by the controller, whoever leads
         self.epoch = LeaderEpoch(-1)
         self.partition_epoch = -1  # of the metadata that its role was taken from
         self.failure: str | None = None
@@ -164,6 +169,11 @@ class Partition:
         """Whether it is brought up to another node's log, and can be."""
         return self._follower is not None and self.failure is None
 
+    @property
+    def fetch_lag(self) -> int:
+        """As a follower: how many committed records are missing here, as far as the leader has told."""
+        return 0 if self._follower is None else self._follower.lag
+
     def position(self) -> Position | None:
         """From where to fetch; None while what was fetched last has to get to the disk first."""
         if self._follower is None or (
@@ -175,6 +185,7 @@ class Partition:
     def take(self, fetched: Fetched, now: Millis) -> Next:
         """Take in what the leader has answered."""
         assert self._follower is not None, "only followers fetch"
+        self.traffic.replicated_in += len(fetched.records)
         return self._follower.take(fetched, now)
 
     def go_to(self, leader_start: Offset, leader_end: Offset, now: Millis) -> None:
@@ -199,8 +210,12 @@ class Partition:
         wanted = settings.compression_type
         if wanted != PRODUCER and CODECS[wanted] != batch.codec:
             batch = self._recompressed(batch, wanted)
-        base, append_time, _, end, _ = log.append(batch, memoryview(batch.buf), self.epoch, now)
+        base, append_time, _, end, duplicate = log.append(batch, memoryview(batch.buf), self.epoch, now)
         leader.appended(log.end)
+        if not duplicate:
+            traffic = self.traffic
+            traffic.bytes_in += batch.size
+            traffic.messages_in += end - base
         if guard is not None:
             self.guards.end(batch.producer_id)
         return Written(base, append_time, end, log.end - log.flushed_end >= settings.flush_messages)
@@ -235,6 +250,8 @@ class Partition:
             raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
         base, append_time, _, end, _ = log.append(Batch(records), memoryview(records), self.epoch, now)
         leader.appended(log.end)
+        self.traffic.bytes_in += len(records)
+        self.traffic.messages_in += end - base
         return Written(base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages)
 
     def append_marker(self, marker: Marker, now: Millis) -> Written | None:

@@ -29,12 +29,16 @@ from andiron.broker.log_directories import LogDirectories
 from andiron.broker.node_settings import NodeSettings, topic_settings
 from andiron.broker.partition import Partition
 from andiron.broker.replica_places import ReplicaPlaces
+from andiron.broker.traffic import Traffic
 from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
 
 AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time over each
+
+# Of a partition that is led here: the in-sync replicas before, and now.
+IsrChanged = Callable[[frozenset[NodeId], frozenset[NodeId]], None]
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +48,12 @@ class Partitions:
 
     def __init__(
         self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers, places: ReplicaPlaces,
-        heard: Mapping[NodeId, Millis],
+        heard: Mapping[NodeId, Millis], isr_changed: IsrChanged,
     ) -> None:  # fmt: skip
         self._settings, self._directories = settings, directories
         self._fetchers, self._places, self._heard = fetchers, places, heard
+        self._isr_changed = isr_changed
+        self.traffic = Traffic()
         self._me = NodeId(settings.node_id)
         self._hosted: dict[tuple[str, int], Partition] = {}
         self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
@@ -85,6 +91,7 @@ class Partitions:
             for index in topic.partitions:
                 self._to_open.pop((topic.id, index), None)
                 self._remove(TopicPartition(topic.name, index), topic.id, now, touched)
+            self.traffic.forget(topic.name)
         for topic_id, index in delta.partitions:
             hosting = image.topics_by_id[topic_id]
             wanted = hosting.partitions[index]
@@ -150,7 +157,8 @@ class Partitions:
 
     def _open(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
         settings = self.settings_of(name.topic, image)
-        partition = Partition(name, topic.id, self._directories.open_log(name, topic.id, settings, now))
+        held = self._directories.open_log(name, topic.id, settings, now)
+        partition = Partition(name, topic.id, held, self.traffic.of(name.topic))
         self._hosted[name] = partition
         self._unopened.pop(name, None)
         return partition
@@ -170,6 +178,9 @@ class Partitions:
         is_new = partition.epoch != wanted.leader_epoch
         watermark = self._watermark_known(partition)
         replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
+        before, partition.told_isr = partition.told_isr, isr
+        if before and wanted.leader == self._me:
+            self._isr_changed(before, isr)
         if wanted.leader != self._me:
             if is_new:
                 partition.follow(wanted.leader_epoch, watermark)

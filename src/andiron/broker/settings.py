@@ -121,6 +121,14 @@ class BrokerSettings:
         " them.",
     )
 
+    metrics_listener: str | None = setting(
+        "metrics.listener",
+        STRING,
+        None,
+        "Where Prometheus finds the metrics, as http://host:port (docs/metrics.md); nowhere if it is not given."
+        " Andiron's own.",
+    )
+
     # ── where its data lies ──
     log_dir: tuple[str, ...] = setting(
         "log.dir", LIST, ("/tmp/kafka-logs",), "The data directory, where log.dirs does not name any."

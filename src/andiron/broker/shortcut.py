@@ -27,6 +27,7 @@ from andiron.broker.handlers.produce import refused
 from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
+from andiron.broker.traffic import count
 from andiron.broker.transactional_writes import are_transactional
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
@@ -108,6 +109,7 @@ class Shortcut:
         try:
             base, append_time, _, _ = written = partition.append(records, self._acks, self._version, now)
         except ProtocolError as error:  # the records may be stamped by now, so nobody else can check them
+            count(partition.traffic.failed_produces, error.code.name)
             return self._encoded(correlation, refused(self._index, error))
         broker.appended(partition, written, now)
         return self._pack(correlation, self._before, base, append_time, partition.log.start, self._after)

@@ -2,8 +2,9 @@
 
     settings.md   every setting of topics, brokers and clients, from the rows that the program reads
     apis.md       every API that a node serves, from the table by which it serves them
+    metrics.md    every metric, from the table by which they are told; what stands before the tables is written by hand
 
-What is generated cannot go out of date; `make docs` writes both.
+What is generated cannot go out of date; `make docs` writes them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from importlib import import_module
 from andiron.broker.handlers import HANDLERS, Handler
 from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
 from andiron.client.settings import ClientSettings, ProducerSettings, ReaderSettings
+from andiron.edge.metrics import families
+from andiron.edge.metrics.catalog import SECTIONS as METRICS
 from andiron.model.settings import as_markdown, rows
 from andiron.wire.apis import APIS
 from andiron.wire.schema import NEVER
@@ -61,6 +64,13 @@ def apis_page() -> str:
     return APIS_HEAD + "".join(f"{_api_row(HANDLERS[key])}\n" for key in sorted(HANDLERS))
 
 
+def metrics_page(page: str) -> str:
+    """docs/metrics.md, with the tables at its end anew."""
+    before, _, _ = page.partition("### " + next(iter(METRICS)))
+    tables = [f"### {title}\n\n{families.as_markdown(table)}\n" for title, table in METRICS.items()]
+    return before + "\n".join(tables)
+
+
 def purpose(docstring: str) -> str:
     """What a handler's card says it does: behind the first line's colon, else the first sentence below."""
     first, _, rest = docstring.partition("\n")
@@ -84,9 +94,14 @@ def _span(versions: tuple[int, int]) -> str:
 
 
 def main(folder: str) -> None:
-    """Write both pages into a folder."""
+    """Write the pages into a folder."""
     os.makedirs(folder, exist_ok=True)
-    for name, page in (("settings.md", settings_page()), ("apis.md", apis_page())):
+    pages = {"settings.md": settings_page(), "apis.md": apis_page()}
+    by_hand = os.path.join(folder, "metrics.md")
+    if os.path.exists(by_hand):
+        with open(by_hand, encoding="utf-8") as file:
+            pages["metrics.md"] = metrics_page(file.read())
+    for name, page in pages.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(page)
 

@@ -41,6 +41,12 @@ FSYNC = "log.flush.interval.messages"
     help=f"Where clients connect; the controller's is the next port.  [default: {DEFAULT_PORT}]",
 )
 @click.option("--host", help=f"The name or address to listen on, 0.0.0.0 for all.  [default: {DEFAULT_HOST}]")
+@click.option(
+    "--metrics",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="Where Prometheus finds the metrics: http://HOST:PORT/metrics.  [default: with --brokers only]",
+)
 @click.option("--config", metavar="FILE", help="Kafka's server.properties.")
 @click.option(
     "--set",
@@ -86,6 +92,7 @@ def up(
     data: str | None,
     port: int | None,
     host: str | None,
+    metrics: int | None,
     config: str | None,
     chosen: dict[str, str],
     fsync: bool,
@@ -118,6 +125,7 @@ def up(
             host or DEFAULT_HOST,
             DEFAULT_PORT if port is None else port,
             chosen,
+            metrics=metrics,
             restart=restart,
             quiet=quiet,
         )
@@ -140,6 +148,8 @@ def up(
             given = parse_properties(file.read())
         if data is not None:
             given["log.dirs"] = os.path.abspath(data)
+    if metrics is not None:
+        given["metrics.listener"] = f"http://{listening(host or DEFAULT_HOST)}:{metrics}"
     settings = NodeSettings.load({**given, **chosen}, socket.gethostname())
     if cluster_id is not None:
         claim = import_module(IDENTITY).claim
@@ -176,7 +186,11 @@ def _run(settings: NodeSettings, quiet: bool, brake: str | None, hints: bool) ->
 def _announce(settings: NodeSettings) -> None:
     """Where it listens, where the data is, and how to talk to it."""
     _announce_place(settings)
-    click.echo(f"records are kept in {', '.join(settings.log_dirs)}\n")
+    click.echo(f"records are kept in {', '.join(settings.log_dirs)}")
+    if (metrics := settings.metrics_listener) is not None:
+        host = metrics.host or settings.advertised[0].host
+        click.echo(f"metrics are at http://{bracketed(host)}:{metrics.port}/metrics")
+    click.echo()
     say_how_to_talk(_address(settings))
 
 

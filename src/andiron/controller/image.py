@@ -170,6 +170,7 @@ class Image:
         self.features: dict[str, int] = {}
         self.next_producer_id = 0
         self.next_offset = Offset(0)  # all records below it have been replayed
+        self.unclean_elections = 0  # that it has seen: leaders that were not in sync
         self._noting = noting
         self._delta = Delta()
         self._replay: dict[type, Callable[[Any], None]] = {
@@ -273,6 +274,7 @@ class Image:
             _nodes(record.last_known_elr, old.last_known_elr),
             old.recovering if recovery < 0 else recovery > 0,
         )
+        self.unclean_elections += partition.recovering and not old.recovering
         self._put(record.topic_id, record.partition_id, partition)
 
     def _put(self, topic_id: bytes, index: int, partition: PartitionImage) -> None:

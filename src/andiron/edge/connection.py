@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 from andiron.edge.carrier import SliceLost
 from andiron.edge.inbox import BadSize, Inbox
 from andiron.edge.loop import BROKEN, READ, WRITE
+from andiron.edge.metrics.meter import NO_KIND, Came
 from andiron.edge.outbox import Outbox
 from andiron.model.effects import Part, Received
 
@@ -45,6 +46,7 @@ class Connection:
     """A socket, what came in on it, and what goes out."""
 
     __slots__ = (
+        "_awaited",
         "_deaf",
         "_events",
         "_held",
@@ -75,6 +77,7 @@ class Connection:
         self._issued = 0  # the last ticket given to a request
         self._owed = 1  # the ticket whose reply leaves next
         self._held: dict[int, list[Part] | None] = {}  # replies that came before their turn
+        self._awaited: list[Came] = []  # the requests that are owed a reply, in their order
         self._stalled = False
         self._queued = False  # in the host's list of those who go on
         self._send_due = False  # in the host's list of senders, or waiting for WRITE
@@ -93,6 +96,11 @@ class Connection:
         """Bytes of output that are not sent."""
         return self._outbox.backlog
 
+    @property
+    def is_stalled(self) -> bool:
+        """Whether it has requests that are not taken yet."""
+        return self._stalled
+
     def on_ready(self, events: int) -> None:
         """The loop's callback."""
         if events & READ and not self._stalled:
@@ -110,6 +118,8 @@ class Connection:
         """Give the node the frames that are here, as far as this turn and the limits allow."""
         self._queued = False
         feed, outbox, next_frame = self._host.feed, self._outbox, self._inbox.next_frame
+        meter = self._host.meter
+        of_turn = meter.of_turn
         unanswered_max = 0 if self._events == WRITE else UNANSWERED_MAX
         for _ in range(FRAMES_MAX):
             if self._issued - self._owed + 1 >= unanswered_max or outbox.backlog > BACKLOG_MAX or self._deaf:
@@ -126,7 +136,14 @@ class Connection:
                     self._listen_for(READ)
                 return
             self._issued = ticket = self._issued + 1
+            kind = frame[1] if len(frame) > 1 else NO_KIND
             feed(_new_event(Received, (self.id, ticket, frame)))
+            if ticket < self._owed:
+                if not of_turn[kind]:
+                    meter.kinds.append(kind)
+                of_turn[kind] += 1
+            else:
+                self._awaited.append((kind, meter.began))
         self._stalled = True
         self._go_on()
 
@@ -136,6 +153,8 @@ class Connection:
             self._hold(ticket, parts)
             return
         self._owed = ticket + 1
+        if self._awaited:
+            self._host.meter.late.append(self._awaited.pop(0))
         if parts is not None:
             self._post(parts)
         if self._held:
@@ -237,6 +256,8 @@ class Connection:
         while self._owed in self._held:
             parts = self._held.pop(self._owed)
             self._owed += 1
+            if self._awaited:
+                self._host.meter.late.append(self._awaited.pop(0))
             if parts is not None:
                 self._post(parts)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from andiron.edge.connection import Connection
@@ -45,6 +46,7 @@ class Connections:
         self._requests_of_closed = 0
         self.accepted = self.refused = 0
         self.sweep_at = Millis(host.now + self._sweep_ms())
+        self.on_sweep: list[Callable[[], None]] = []  # who else is to be called then
 
     def __len__(self) -> int:
         return len(self.by_number)
@@ -111,6 +113,8 @@ class Connections:
                 connection.rest()
         if self._paused and not self._is_full():
             self._resume()
+        for sweep in self.on_sweep:
+            sweep()
         self.sweep_at = Millis(now + self._sweep_ms())
 
     def close_all(self) -> None:

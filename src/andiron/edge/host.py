@@ -30,6 +30,7 @@ from andiron.edge.connection import Connection
 from andiron.edge.connections import Connections
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
+from andiron.edge.metrics.meter import Meter
 from andiron.edge.peers import Link, Peers
 from andiron.model.effects import (
     Call,
@@ -88,6 +89,7 @@ class Host:
         self.settings = settings  # replaced when the node says so
         self.loop, self.carrier = loop, carrier or Copying()
         self.now = self._clock.now()
+        self.meter = Meter()
         self.connections = Connections(self, connections_possible)
         self.peers = Peers(self)
         self.senders: list[Connection | Link] = []  # who has output to send at the end of the turn
@@ -146,6 +148,7 @@ class Host:
     def turn(self, until: Millis = NEVER) -> None:
         """Wait for something to happen, at most `until` then; do what follows from it."""
         ready = self.loop.poll(self._wait_s(until))
+        self.meter.turn_begins()
         self.now = now = self._clock.now()
         resuming, self.resuming = self.resuming, []
         self.loop.dispatch(ready)
@@ -159,6 +162,7 @@ class Host:
             self.connections.sweep()
         if self.senders:
             self._send()
+        self.meter.turn_ends()
 
     def _wait_s(self, until: Millis) -> float:
         self._deadline = max(self._node.next_deadline(), self._calm_until)
@@ -237,6 +241,7 @@ class Host:
                     connection.hang_up(effect.reason)
             elif type(effect) is Flush:
                 self._flushing += 1
+                self.meter.flush_begins(effect.token)
                 self._flusher.submit(effect.token, effect.files)
             elif type(effect) is Work:
                 self._worker.submit(effect.token, effect.job)
@@ -260,6 +265,7 @@ class Host:
         """Tell the node what has been done off the loop."""
         for flushed in self._flusher.completed():
             self._flushing -= 1
+            self.meter.flush_ends(flushed.token)
             self.feed(flushed)
         for finished in self._worker.completed():
             self.feed(finished)

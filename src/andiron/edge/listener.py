@@ -15,19 +15,28 @@ from __future__ import annotations
 
 import errno
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from andiron.edge.loop import READ, Loop
 from andiron.model.errors import AndironError
 
 if TYPE_CHECKING:
     from andiron.broker.settings import BrokerSettings
-    from andiron.edge.connections import Connections
 
 ACCEPTS_MAX = 64  # in one turn
 
 _MAPPED = "::ffff:"  # an IPv4 address as an IPv6 socket shows it
 _OUT_OF_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Door(Protocol):
+    """Who decides on those that come."""
+
+    def admit(self, link: socket.socket, listener: str, address: str) -> None:
+        """Take in a connection that was accepted, or close it."""
+
+    def cannot_accept(self, why: str) -> None:
+        """The system refuses another descriptor."""
 
 
 class CannotListen(AndironError):
@@ -44,7 +53,7 @@ class Listener:
         self._loop: Loop | None = None
         self._paused = True
 
-    def open(self, loop: Loop, door: Connections, settings: BrokerSettings) -> None:
+    def open(self, loop: Loop, door: Door, settings: BrokerSettings) -> None:
         """Let connections in through `door`. They inherit the sizes of the buffers; -1 is the system's."""
         for option, size in (
             (socket.SO_SNDBUF, settings.socket_send_buffer_bytes),

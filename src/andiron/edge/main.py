@@ -23,6 +23,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from types import FrameType
 from typing import NamedTuple
 
@@ -34,10 +35,12 @@ from andiron.edge.flusher import Flusher
 from andiron.edge.host import Host
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
+from andiron.edge.metrics.server import MetricsServer
 from andiron.edge.slow_disk import SlowDisk
 from andiron.edge.worker import Worker
 from andiron.model.errors import AndironError
 
+CATALOG = "andiron.edge.metrics.catalog"
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(name)s: %(message)s"
 SPARE_DESCRIPTORS = 64  # for what is neither a log's file nor a connection
 
@@ -48,6 +51,13 @@ class CannotStart(AndironError):
     """Something stands in the way that only the operator can remove."""
 
 
+class Metrics(NamedTuple):
+    """Who tells Prometheus, and where."""
+
+    server: MetricsServer
+    listener: Listener
+
+
 class Assembly(NamedTuple):
     """A host that is ready to be started, with all it stands on."""
 
@@ -55,15 +65,24 @@ class Assembly(NamedTuple):
     listeners: list[Listener]
     disk: PosixDisk
     settings: NodeSettings  # with the ports that were really taken
+    metrics: Metrics | None
 
     def start(self) -> None:
-        """Open the logs, then the doors."""
+        """Open the logs, then the doors; that to the metrics first, which tell how it goes."""
+        if self.metrics is not None:
+            server, listener = self.metrics
+            server.serve(listener, self.settings.broker)
+            self.host.connections.on_sweep.append(server.sweep)
         self.host.start(self.listeners)
 
     def close(self) -> None:
         """After the end of `host.run`, or instead of it."""
         for listener in self.listeners:
             listener.close()
+        if self.metrics is not None:
+            server, listener = self.metrics
+            listener.close()
+            server.close()
         self.disk.close_all()
         self.host.loop.close()
 
@@ -116,8 +135,10 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | Non
     """Take the addresses and the directories, and put a node between them."""
     descriptors = _raise_descriptor_limit()
     with contextlib.ExitStack() as undo:
-        listeners = [undo.enter_context(contextlib.closing(Listener(*each))) for each in settings.listeners]
-        settings = _with_real_ports(settings, listeners)
+        named = [*settings.listeners, *([settings.metrics_listener] if settings.metrics_listener else [])]
+        taken = [undo.enter_context(contextlib.closing(Listener(*each))) for each in named]
+        listeners, for_metrics = taken[: len(settings.listeners)], taken[len(settings.listeners) :]
+        settings = _with_real_ports(settings, taken)
         disk, sync = _disk(settings, brake, descriptors // 2)
         undo.callback(disk.close_all)
         _take_directories(settings, disk)
@@ -133,7 +154,20 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | Non
         carrier=Sendfile() if sendfile else Copying(),
         connections_possible=max(1, descriptors // 2 - SPARE_DESCRIPTORS),
     )
-    return Assembly(host, listeners, disk, settings)
+    metrics = Metrics(_metrics_server(host, node), for_metrics[0]) if for_metrics else None
+    return Assembly(host, listeners, disk, settings, metrics)
+
+
+def _metrics_server(host: Host, node: Node) -> MetricsServer:
+    """Loaded when asked for: a node that nobody watches need not read the catalog."""
+
+    def trouble() -> str | None:
+        if host.is_stopping:
+            return "it is stopping"
+        return None if node.ready else node.waits_for
+
+    scraper = import_module(CATALOG).scraper
+    return MetricsServer(host.loop, scraper(host, node), trouble)
 
 
 def _disk(
@@ -148,11 +182,12 @@ def _disk(
 
 def _with_real_ports(settings: NodeSettings, bound: list[Listener]) -> NodeSettings:
     """Port 0 is any free one; clients are to be told which."""
-    ports = {listener.name: listener.port for listener in bound}
+    ports, metrics = {listener.name: listener.port for listener in bound}, settings.metrics_listener
     return replace(
         settings,
         listeners=[each._replace(port=ports[each.name]) for each in settings.listeners],
         advertised=[each._replace(port=each.port or ports[each.name]) for each in settings.advertised],
+        metrics_listener=metrics and metrics._replace(port=ports[metrics.name]),
     )
 
 

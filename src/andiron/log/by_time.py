@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from andiron.log.segment import Segment
+from andiron.log.segments import Segments
 from andiron.model.ids import LeaderEpoch, Offset
 from andiron.records.batch import Batch
 from andiron.records.record import records_of
@@ -60,6 +61,18 @@ def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
                 if best is not None and best.timestamp == top:
                     break
     return best if best is not None and best.offset < upto else None
+
+
+def time_of(segments: Segments, offset: int) -> int | None:
+    """When the batch was begun that holds the first record at `offset` or later, by its header alone; None if there is
+    none, or it has no time."""
+    for segment in segments.holding(offset):
+        found = next(segment.headers(segment.position_of(offset)), None)
+        if found is not None:
+            _, header = found
+            time = header.max_timestamp if header.timestamp_type else header.base_timestamp
+            return time if time >= 0 else None
+    return None
 
 
 def _whole(segment: Segment, position: int, header: Batch) -> Batch:

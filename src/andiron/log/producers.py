@@ -121,6 +121,11 @@ class Producers:
     def __iter__(self) -> Iterator[ProducerState]:
         return iter(self._states.values())
 
+    @property
+    def open_transactions(self) -> int:
+        """How many producers have a transaction open here."""
+        return len(self._open)
+
     def get(self, producer_id: int) -> ProducerState | None:
         """What is known of a producer."""
         return self._states.get(producer_id)

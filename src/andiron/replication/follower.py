@@ -87,11 +87,17 @@ class Next(Enum):
 class FollowerReplica:
     """One partition's log, as its follower brings it up for the span of one leader epoch."""
 
-    __slots__ = ("_log", "watermark")
+    __slots__ = ("_log", "leader_watermark", "watermark")
 
     def __init__(self, log: FollowedLog, watermark: Offset) -> None:
         self._log = log
         self.watermark = Offset(min(watermark, log.end))
+        self.leader_watermark = Offset(0)  # as of its last answer, however far this log goes
+
+    @property
+    def lag(self) -> int:
+        """How many committed records are still missing here."""
+        return max(0, self.leader_watermark - self._log.end)
 
     def position(self) -> Position:
         """From where to fetch."""
@@ -107,6 +113,7 @@ class FollowerReplica:
         if fetched.diverging is not None:
             self._cut(self._agreed(*fetched.diverging), now)
             return Next.FETCH
+        self.leader_watermark = fetched.watermark
         if len(fetched.records):
             self._append(fetched.records, fetched.log_start, now)
         if fetched.log_start > self._log.start:

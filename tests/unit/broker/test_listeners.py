@@ -8,6 +8,7 @@ from andiron.broker.listeners import (
     Listener,
     Voter,
     check_ports,
+    parse_http,
     parse_listeners,
     parse_protocols,
     parse_servers,
@@ -80,3 +81,24 @@ def test_protocols_go_by_the_listeners_name():
     assert parse_protocols("m", "a:plaintext, B:SSL") == {"A": "PLAINTEXT", "B": "SSL"}
     with pytest.raises(SettingError, match="m: 'a' is not a pair"):
         parse_protocols("m", "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [("http://localhost:9644", "localhost", 9644), ("HTTP://:0/", "", 0), ("http://[::1]:80", "::1", 80)],
+)
+def test_where_something_is_served_over_http(text, host, port):
+    assert parse_http("metrics.listener", text) == Listener("http", host, port)
+
+
+@pytest.mark.parametrize("text", [None, ""])
+def test_nothing_given_is_nowhere(text):
+    assert parse_http("metrics.listener", text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["localhost:9644", "https://localhost:9644", "http://localhost", "http://a b:1"]
+)
+def test_an_address_that_is_none_is_refused(text):
+    with pytest.raises(SettingError, match=r"metrics\.listener"):
+        parse_http("metrics.listener", text)

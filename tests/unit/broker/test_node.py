@@ -9,11 +9,14 @@ from andiron.broker.handlers import HANDLERS
 from andiron.broker.node import Node
 from andiron.broker.node_settings import NodeSettings
 from andiron.model.effects import Close, Connected, Disconnected, Received, Reply, Woken
+from andiron.model.errors import ErrorCode
 from andiron.sim.disk import MemoryDisk
+from andiron.wire.apis import ApiKey
 from andiron.wire.header import encode_request_header
 from andiron.wire.messages.api_versions import ApiVersionsRequest
 from andiron.wire.messages.describe_cluster import DescribeClusterRequest
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from andiron.wire.messages.heartbeat import HeartbeatRequest
 from andiron.wire.messages.init_producer_id import InitProducerIdRequest
 from andiron.wire.messages.metadata import MetadataRequest
 from worlds.coordinating import (
@@ -343,3 +346,10 @@ def test_a_bug_in_what_is_due_keeps_nobody_waiting(monkeypatch):
 
     assert node.answer(ticket) is not None
     assert node.node.failures == 1
+
+
+def test_errors_are_counted_by_api(coordinator):
+    for _ in range(2):
+        coordinator.ask(HeartbeatRequest("g", 1, "nobody"))
+
+    assert coordinator.node.errors == {(ApiKey.HEARTBEAT, ErrorCode.UNKNOWN_MEMBER_ID.number): 2}

@@ -235,3 +235,15 @@ def test_a_brokers_settings_change_while_it_runs_where_they_may():
     assert broker_settings({}, {}, node) == node.broker
     assert broker_settings({"max.connections": "5"}, {"max.connections": "7"}, node).max_connections == 5
     assert broker_settings({}, {"num.partitions": "7"}, node).num_partitions == 3
+
+
+def test_metrics_are_served_where_that_is_asked_for():
+    assert load().metrics_listener is None
+    assert load(**{"metrics.listener": "http://localhost:9644"}).metrics_listener == Listener(
+        "http", "localhost", 9644
+    )
+
+
+def test_metrics_need_a_port_of_their_own():
+    with pytest.raises(SettingError, match="share a port"):
+        load(**{"metrics.listener": "http://:9092"})

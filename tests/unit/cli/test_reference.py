@@ -7,6 +7,7 @@ from pathlib import Path
 from andiron.broker.handlers import HANDLERS
 from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
 from andiron.cli.reference import apis_page, main, purpose, settings_page
+from andiron.edge.metrics.catalog import FAMILIES
 from andiron.wire.apis import APIS
 
 
@@ -41,3 +42,17 @@ def test_both_pages_are_written(tmp_path: Path) -> None:
 
     assert (tmp_path / "docs" / "settings.md").read_text() == settings_page()
     assert (tmp_path / "docs" / "apis.md").read_text() == apis_page()
+
+
+def test_the_tables_of_metrics_are_written_below_what_is_there(tmp_path: Path) -> None:
+    page = tmp_path / "metrics.md"
+    page.write_text("# Metrics\n\nBy hand.\n\n### Replication\n\nold\n")
+
+    main(str(tmp_path))
+    once = page.read_text()
+    main(str(tmp_path))
+
+    assert page.read_text() == once
+    assert once.startswith("# Metrics\n\nBy hand.\n\n### Replication\n\n| metric |")
+    assert "old" not in once
+    assert all(f"| `{family.name}` |" in once for family in FAMILIES)

@@ -148,7 +148,9 @@ def test_a_cluster_is_laid_out_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_pa
         up("--brokers", "3", "--data", str(tmp_path), "--fsync", "--set", "a=b", "--restart").exit_code == 7
     )
     chosen = {"log.flush.interval.messages": "1", "a": "b"}
-    assert asked == [((3, str(tmp_path), "localhost", 9092, chosen), {"restart": True, "quiet": False})]
+    assert asked == [
+        ((3, str(tmp_path), "localhost", 9092, chosen), {"metrics": None, "restart": True, "quiet": False})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -186,3 +188,19 @@ def test_a_new_node_takes_the_id_that_it_is_given(started: list[NodeSettings], t
     refused = up(*data, "--cluster-id", other)
     assert (refused.exit_code, len(started)) == (1, 2)
     assert f"belongs to cluster {one}" in refused.stderr
+
+
+def test_metrics_have_a_port_if_one_is_given(started: list[NodeSettings], tmp_path: Path) -> None:
+    said = [
+        up("--data", str(tmp_path)).stdout,
+        up("--data", str(tmp_path), "--metrics", "9644").stdout,
+        up("--data", str(tmp_path), "--host", "0.0.0.0", "--metrics", "9644").stdout,
+    ]
+
+    assert [each.metrics_listener and str(each.metrics_listener) for each in started] == [
+        None,
+        "http://localhost:9644",
+        "http://:9644",
+    ]
+    assert "metrics are" not in said[0]
+    assert "metrics are at http://localhost:9644/metrics\n" in said[1]

@@ -271,3 +271,11 @@ def test_an_image_that_nobody_follows_notes_nothing():
 
     with pytest.raises(AssertionError):
         image.take_delta()
+
+
+def test_leaders_that_were_not_in_sync_are_counted():
+    unclean = PartitionChangeRecord(0, ID, leader=2, isr=[2], leader_recovery_state=1)
+    recovered = PartitionChangeRecord(0, ID, leader_recovery_state=0)
+    clean = PartitionChangeRecord(0, ID, leader=1)
+
+    assert replayed(*topic(), unclean, recovered, clean).unclean_elections == 1

@@ -205,3 +205,40 @@ def test_a_node_whose_metadata_log_fails_ends_with_exit_code_1(tmp_path, nodes, 
         nodes[0].deadline = 0
 
     assert main.run(told, announce=announce) == 1
+
+
+def test_metrics_have_a_port_of_their_own_and_are_there_before_the_node_is_ready(
+    tmp_path, nodes, monkeypatch
+):
+    told = settings(tmp_path, metrics_listener="http://127.0.0.1:0")
+    assembly = main.assemble(told)
+    port = assembly.settings.metrics_listener.port
+    answers = []
+
+    def start(listeners):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+            while not answers:
+                assembly.host.turn(assembly.host.now + 10)
+                client.setblocking(False)
+                try:
+                    answers.append(client.recv(1000))
+                except BlockingIOError:
+                    continue
+
+    monkeypatch.setattr(assembly.host, "start", start)
+    assembly.start()
+    assembly.close()
+
+    assert port > 0
+    assert answers[0].startswith(b"HTTP/1.1 503 ") and b"a flush" in answers[0]
+
+
+def test_a_port_for_metrics_that_is_in_use_is_one_line_and_exit_code_1(tmp_path, nodes, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        code, _ = run(settings(tmp_path, metrics_listener=f"http://127.0.0.1:{port}"))
+    assert code == 1
+    assert (
+        capsys.readouterr().err == f"andiron: cannot listen on http://127.0.0.1:{port}: the port is in use\n"
+    )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.log.by_time import Found
+from andiron.log.by_time import Found, time_of
 from unit.log.logs import append, open_log
 
 
@@ -122,3 +122,18 @@ def test_an_index_that_leads_astray_is_not_followed():
     again = open_log(log._disk, clean=True, segment_bytes=3_200)
     for number, timestamp in enumerate(RISING):
         assert again.offset_for_time(timestamp, 40).offset == 2 * number
+
+
+def test_the_time_of_an_offset_is_that_at_which_its_batch_began():
+    segments = filled(*RISING).segments
+    assert [time_of(segments, offset) for offset in (0, 1, 2, 3, 39)] == [100, 100, 110, 110, 290]
+    assert time_of(segments, 40) is None
+
+
+def test_where_the_broker_sets_the_time_it_is_that():
+    log = filled(100, 200, message_timestamp_type="LogAppendTime")
+    assert time_of(log.segments, 0) == log.segments[0].max_timestamp
+
+
+def test_records_may_have_no_time():
+    assert time_of(filled(-1).segments, 0) is None

@@ -113,3 +113,14 @@ def test_other_errors_pass_or_the_metadata_says_what_to_do(code):
 
     assert FollowerReplica(log, watermark=0).take(Fetched(ErrorCode[code]), 0) is Next.PAUSE
     assert log.end == 2
+
+
+def test_a_follower_lags_by_what_is_committed_and_not_here(leader):
+    log = log_of()
+    follower = FollowerReplica(log, watermark=0)
+    assert follower.lag == 0
+
+    follower.take(Fetched(watermark=6), 0)
+    assert follower.lag == 6
+    follower.take(Fetched(records=records(leader), watermark=6), 0)
+    assert follower.lag == 0

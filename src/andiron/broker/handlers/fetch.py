@@ -31,6 +31,7 @@ from andiron.broker.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.read_replicas import HERE, is_rack_aware, nearest
 from andiron.broker.replication_quota import is_throttled
 from andiron.broker.request import Request
+from andiron.broker.traffic import TopicTraffic, count
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
@@ -107,6 +108,7 @@ class Found:
     moved: bool = False  # more is committed than whoever asks knows of
     nearer: NodeId = HERE  # the replica to read from instead
     is_all: bool = False  # it was read, and not left out for want of room
+    traffic: TopicTraffic | None = None  # where what is sent is counted; None with an error
 
     @property
     def is_urgent(self) -> bool:
@@ -224,11 +226,23 @@ class Fetch:
             self._told(found)
             if self._replica is not None and len(found.records) > 0:
                 self._spend(found)
+            self._count(found)
         return FetchResponse(
             session_id=self._session.id if self._session else 0,
             responses=list(topics.values()),
             node_endpoints=[NodeEndpoint(*each) for each in self._hints.endpoints()],
         )
+
+    def _count(self, found: Found) -> None:
+        traffic, asked = found.traffic, found.asked
+        if traffic is None:
+            broker = self._broker
+            traffic = broker.partitions.traffic.asked_for(asked.topic, asked.topic_id, broker.image)
+            count(traffic.failed_fetches, found.error.name)
+        elif self._replica is None:
+            traffic.bytes_out += len(found.records)
+        else:
+            traffic.replicated_out += len(found.records)
 
     def _partition(self, asked: Asked) -> Partition:
         if asked.topic_id == METADATA_TOPIC_ID and asked.wanted.partition == 0:
@@ -247,6 +261,7 @@ class Fetch:
             if partition is self._broker.metadata.partition:
                 found.leader = self._leader_told(asked)  # an observer may have asked at random
             found.watermark, found.start = partition.watermark, partition.log.start
+            found.traffic = partition.traffic
             found.last_stable = partition.log.last_stable(found.watermark)
             found.moved = found.watermark > wanted.high_watermark
             upto = found.last_stable if self._committed else found.watermark

@@ -24,6 +24,7 @@ from andiron.broker.internal_topics import ADMIN_CLIENT_ID, INTERNAL
 from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.partition import Partition, Written
 from andiron.broker.request import Request
+from andiron.broker.traffic import count
 from andiron.broker.transactional_writes import Admissions, are_transactional, begin_transaction
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -98,6 +99,8 @@ def _append(
         guard = None if admission is None else admission.guard()
         written = partition.append(produced.records, request.body.acks, request.version, request.now, guard)
     except ProtocolError as error:
+        traffic = broker.partitions.traffic.asked_for(topic.name, topic.topic_id, broker.image)
+        count(traffic.failed_produces, error.code.name)
         return refused(produced.index, error)
     broker.appended(partition, written, request.now)
     answer = PartitionProduceResponse(
@@ -139,12 +142,14 @@ def _wait(response: ProduceResponse, waiting: list[Pending], body: ProduceReques
             except ProtocolError as error:
                 answer.error_code, answer.base_offset = error.code.number, -1
                 answer.error_message = error.detail
+                count(partition.traffic.failed_produces, error.code.name)
             waiting.remove(one)
         return not waiting
 
     def too_late() -> ProduceResponse:
-        for _, _, answer in waiting:
+        for partition, _, answer in waiting:
             answer.error_code, answer.base_offset = ErrorCode.REQUEST_TIMED_OUT.number, -1
+            count(partition.traffic.failed_produces, ErrorCode.REQUEST_TIMED_OUT.name)
         return response
 
     return Wait(

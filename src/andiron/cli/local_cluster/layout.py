@@ -5,6 +5,7 @@
     node          1      2      3      4      5
     clients    9092   9093   9094   9095   9096
     voters    10092  10093  10094      -      -      the first three; all of them are brokers
+    metrics    9644   9645   9646   9647   9648      or the next that are free
 
 Voters are chosen once, when the cluster is made, and kept with their ports in the settings that are written
 then: a quorum is not changed by giving another number on the command line. Nodes that come later are brokers.
@@ -25,10 +26,14 @@ NODES_MAX = 9
 VOTERS_MAX = 3
 REPLICAS_MAX = 3
 CONTROLLERS_ABOVE = 1000  # the first controller's port, above the first broker's
+METRICS_ABOVE = 552  # the first port of metrics, above the first broker's: 9644 where that is 9092
 CONTROLLER_HOST = "localhost"
 PORT_MAX = 65535
 PROPERTIES = "server.properties"
-OWN = ("node.id", "broker.id", "process.roles", "listeners", "advertised.listeners", "log.dirs", "log.dir")
+OWN = (
+    "node.id", "broker.id", "process.roles", "listeners", "advertised.listeners", "metrics.listener", "log.dirs",
+    "log.dir",
+)  # fmt: skip
 OF_THE_CLUSTER = (
     "controller.quorum.voters",
     "controller.quorum.bootstrap.servers",
@@ -42,6 +47,7 @@ class LocalNode(NamedTuple):
     id: int
     port: int
     controller_port: int | None  # None: a broker alone
+    metrics_port: int = 0  # 0: a free one
 
     @property
     def name(self) -> str:
@@ -64,6 +70,11 @@ class Layout(NamedTuple):
     @property
     def bootstrap(self) -> str:
         return ",".join(self.addresses)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Where Prometheus finds the nodes."""
+        return [f"http://{self.host}:{node.metrics_port}/metrics" for node in self.nodes]
 
     @property
     def voters(self) -> dict[int, int]:
@@ -90,6 +101,7 @@ class Layout(NamedTuple):
             "listeners": ",".join(listeners),
             "advertised.listeners": f"PLAINTEXT://{self.host}:{node.port}",
             "controller.listener.names": "CONTROLLER",
+            "metrics.listener": f"http://{self.listen}:{node.metrics_port}",
             "log.dirs": data,
             "default.replication.factor": str(replicas),
             "min.insync.replicas": str(in_sync),
@@ -109,8 +121,10 @@ def lay_out(
     is_free: Callable[[int], bool],
     host: str = CONTROLLER_HOST,
     listen: str = CONTROLLER_HOST,
+    metrics: int | None = None,
 ) -> Layout:
-    """Nodes 1 to `count`, the first on `port`; `voters` are those of a cluster that is there already."""
+    """Nodes 1 to `count`, the first on `port`; `voters` are those of a cluster that is there already. Their metrics are
+    on `metrics` and after, or where there is room."""
     if not 0 < port <= PORT_MAX - count:
         raise Failure(
             f"{count} nodes from port {port} on do not fit: choose a --port from 1 to {PORT_MAX - count}"
@@ -121,7 +135,9 @@ def lay_out(
             f"the cluster has {len(chosen)} voters and --brokers says {count}: "
             f"say --brokers {max(chosen)}, or choose another --data"
         )
-    nodes = [LocalNode(id, port + id - 1, chosen.get(id)) for id in range(1, count + 1)]
+    taken = [*range(port, port + count), *chosen.values()]
+    ports = range(metrics, metrics + count) if metrics else _metrics_ports(count, port, taken, is_free)
+    nodes = [LocalNode(id, port + id - 1, chosen.get(id), ports[id - 1]) for id in range(1, count + 1)]
     for node in nodes:
         if node.port in chosen.values():
             raise Failure(
@@ -140,6 +156,16 @@ def _new_voters(count: int, taken: range, is_free: Callable[[int], bool]) -> dic
     if len(ports) < count:
         raise Failure("no ports are free for the controllers")
     return dict(enumerate(ports, 1))
+
+
+def _metrics_ports(count: int, port: int, taken: list[int], is_free: Callable[[int], bool]) -> list[int]:
+    found: list[int] = []
+    for each in [*range(port + METRICS_ABOVE, PORT_MAX), *range(1024, port)]:
+        if len(found) == count:
+            return found
+        if each not in taken and is_free(each):
+            found.append(each)
+    raise Failure("no ports are free for the metrics")
 
 
 def is_cluster(path: str) -> bool:

@@ -23,13 +23,14 @@ from andiron.cli.screen import Screen
 
 
 def start_cluster(
-    brokers: int, data: str, host: str, port: int, chosen: Mapping[str, str], *, restart: bool, quiet: bool
-) -> int:
+    brokers: int, data: str, host: str, port: int, chosen: Mapping[str, str], *, metrics: int | None = None,
+    restart: bool, quiet: bool,
+) -> int:  # fmt: skip
     """Run a cluster until a signal ends it; the exit code."""
     folder = ClusterFolder(data)
     folder.check(brokers)
     at = listening(host)
-    layout = lay_out(brokers, port, folder.voters(), is_free, at or socket.gethostname(), at)
+    layout = lay_out(brokers, port, folder.voters(), is_free, at or socket.gethostname(), at, metrics)
     for node in layout.nodes:
         NodeSettings.load(layout.properties(node, folder.data_of(node), chosen))
     folder.write(layout, chosen)
@@ -52,5 +53,6 @@ def announce(layout: Layout, folder: str) -> None:
     """Where the nodes listen, where the data is, where to look when something is wrong, and how to talk to them."""
     nodes = plural(len(layout.nodes), "node serves", "nodes serve")
     click.echo(f"andiron {__version__}: {nodes} {layout.bootstrap}")
-    click.echo(f"records are kept in {folder}/node-*/data, logs in {folder}/node-*/andiron.log\n")
+    click.echo(f"records are kept in {folder}/node-*/data, logs in {folder}/node-*/andiron.log")
+    click.echo(f"metrics are at {', '.join(layout.metrics)}\n")
     say_how_to_talk(*layout.addresses)

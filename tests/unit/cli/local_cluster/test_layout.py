@@ -116,3 +116,25 @@ def test_a_cluster_is_known_by_its_first_node(tmp_path: Path) -> None:
     (tmp_path / "node-1").mkdir()
     (tmp_path / "node-1/server.properties").write_text("")
     assert is_cluster(str(tmp_path))
+
+
+def test_every_node_has_metrics() -> None:
+    layout = laid_out(3)
+
+    assert [node.metrics_port for node in layout.nodes] == [9644, 9645, 9646]
+    assert layout.metrics[0] == "http://localhost:9644/metrics"
+    assert settings(layout, 2)["metrics.listener"] == "http://localhost:9645"
+
+
+def test_metrics_take_ports_that_nobody_has() -> None:
+    assert [node.metrics_port for node in laid_out(3, taken={9645, 9646}).nodes] == [9644, 9647, 9648]
+    layout = laid_out(3, voters={1: 9644, 2: 9645, 3: 9646})
+    assert [node.metrics_port for node in layout.nodes] == [9647, 9648, 9649]
+    with pytest.raises(Failure, match="no ports are free"):
+        laid_out(1, voters={1: 7001}, taken=range(65536))
+
+
+def test_metrics_are_where_they_are_wanted() -> None:
+    layout = lay_out(2, 9092, {}, lambda port: True, metrics=7000)
+
+    assert [node.metrics_port for node in layout.nodes] == [7000, 7001]

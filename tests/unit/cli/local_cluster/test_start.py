@@ -57,3 +57,13 @@ def test_what_is_wrong_is_told_before_anything_is_written(seen: type[Seen], tmp_
     with pytest.raises(Failure):
         start_cluster(1, str(tmp_path), "localhost", 0, {}, restart=False, quiet=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_it_says_where_the_metrics_are(seen: type[Seen], tmp_path: Path, capsys: Any) -> None:
+    start_cluster(2, str(tmp_path), "localhost", 9092, {}, metrics=7000, restart=False, quiet=False)
+
+    assert (
+        "metrics are at http://localhost:7000/metrics, http://localhost:7001/metrics\n"
+        in capsys.readouterr().out
+    )
+    assert "metrics.listener=http://localhost:7001\n" in (tmp_path / "node-2/server.properties").read_text()
