@@ -50,7 +50,6 @@ from andiron.broker.producer_ids import ProducerIds
 from andiron.broker.replica_places import ReplicaPlaces
 from andiron.broker.replication_quota import ReplicationQuota
 from andiron.broker.request import Request
-from andiron.broker.settings import BrokerSettings
 from andiron.broker.transaction_coordinator import TransactionCoordinator
 from andiron.broker.waiting import Wait, WaitingRoom
 from andiron.controller.image import BROKER, Image
@@ -59,7 +58,6 @@ from andiron.model.chance import Chance
 from andiron.model.effects import Answered, Effect, Finished, Flushed, Reconfigure, Unanswered
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address, Millis, NodeId
-from andiron.model.layers import Layers
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +94,7 @@ class Broker:
         self.fetchers = Fetchers(
             Surroundings(
                 me, self.calls, settings.replication, self.address_of, lambda: self.lifecycle.epoch, self._replicated,
-                ReplicationQuota(lambda: self.live_settings().follower_replication_throttled_rate),
+                ReplicationQuota(lambda: self.live.current().follower_replication_throttled_rate),
             )
         )  # fmt: skip
         self.in_sync = InSync(
@@ -106,7 +104,7 @@ class Broker:
         self.places = ReplicaPlaces(
             me, lambda: self.lifecycle.epoch, self.channel.decide, self.waiting.later, self._clock
         )
-        quota = ReplicationQuota(lambda: self.live_settings().leader_replication_throttled_rate)
+        quota = ReplicationQuota(lambda: self.live.current().leader_replication_throttled_rate)
         self.followers = Followers(self.metadata, self.in_sync, quota, {}, self.touch, self._touch_readers)
         self.partitions = Partitions(
             settings,
@@ -117,9 +115,9 @@ class Broker:
             self.in_sync.count,
         )
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
-        self._live = LiveSettings(settings, self.metadata)
+        self.live = LiveSettings(settings, self.metadata)
         self.housekeeping = Housekeeping(
-            self._live.current, disk, self.directories, self.partitions, self.flushing
+            self.live.current, disk, self.directories, self.partitions, self.flushing
         )
         self.groups = GroupCoordinator(settings.groups, self.metadata, chance, self.appended, self.touch)
         self.markers = MarkerWriter(self.partition_by_name, self.groups, self.appended)
@@ -209,14 +207,6 @@ class Broker:
                 raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"{topic}-{index} is on other brokers")
             raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"{topic}-{index} is not here")
         return partition
-
-    def layers(self) -> Layers:
-        """Where this broker's settings come from at the moment."""
-        return self._live.layers()
-
-    def live_settings(self) -> BrokerSettings:
-        """This broker's settings, with what was set while it ran."""
-        return self._live.current()
 
     # ── changing ─────────────────────────────────────────────────────────────────────
 
@@ -362,8 +352,8 @@ class Broker:
         self._settle_if_ready(now)
         self.housekeeping.gave_up_folders()
         if any(kind == BROKER for kind, _ in delta.configs):
-            self._live.forget()
-            self._effects.append(Reconfigure(self._live.current()))
+            self.live.forget()
+            self._effects.append(Reconfigure(self.live.current()))
             self.changed = True
 
     def _settle_if_ready(self, now: Millis) -> None:

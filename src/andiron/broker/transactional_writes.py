@@ -56,7 +56,7 @@ def ask(
     now: Millis,
 ) -> Wait:  # fmt: skip
     """Ask the coordinator of a transaction about partitions; the Wait gives its word on each, as an Outcome."""
-    if not adds and not broker.live_settings().transaction_partition_verification_enable:
+    if not adds and not broker.live.current().transaction_partition_verification_enable:
         return Wait.over(lambda: dict.fromkeys(partitions, ErrorCode.NONE))
     version = ABORTABLE if abortable else UNABORTABLE
     question = AddPartitions(*writer, partitions, verify_only=not adds, version=version)

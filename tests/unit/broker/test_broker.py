@@ -79,15 +79,15 @@ def test_a_brokers_setting_changed_while_it_runs_reaches_the_edge(node):
     [change] = [e for e in node.node.step(Flushed(flush.token), node.now) if type(e) is Reconfigure]
 
     assert change.settings.max_connections == 5
-    assert node.node.broker.live_settings().max_connections == 5
+    assert node.node.broker.live.current().max_connections == 5
 
 
 def test_settings_come_from_the_strongest_place_that_has_one():
     node = SmallNode(max_connections="9")
-    seen = [node.node.broker.live_settings().max_connections]
+    seen = [node.node.broker.live.current().max_connections]
     for name, value in (("", 8), ("1", 7), ("1", None), ("", None)):
         node.alter_broker(name, max_connections=value)
-        seen.append(node.node.broker.live_settings().max_connections)
+        seen.append(node.node.broker.live.current().max_connections)
 
     assert seen == [9, 8, 7, 8, 9]
 

@@ -55,18 +55,18 @@ def _entries(broker: Broker, kind: int, name: str) -> list[Entry]:
             raise ErrorCode.INVALID_TOPIC_EXCEPTION.error(fault)
         if name not in broker.image.topics:
             raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"there is no topic {name}")
-        return describe_topic(TOPIC_ROWS.values(), broker.image.configs_of(TOPIC, name), broker.layers())
+        return describe_topic(TOPIC_ROWS.values(), broker.image.configs_of(TOPIC, name), broker.live.layers())
     if kind == BROKER and name == "":
-        return describe_brokers_default(broker.layers())
+        return describe_brokers_default(broker.live.layers())
     if kind == BROKER and name == str(broker.settings.node_id):
-        return describe_broker(broker.layers())
+        return describe_broker(broker.live.layers())
     if kind == BROKER:
         raise ErrorCode.INVALID_REQUEST.error(
             f"this is broker {broker.settings.node_id}, not {name}: ask that one"
         )
     if kind == GROUP and name:
         own = broker.image.configs_of(GROUP, name)
-        return describe_topic(GROUP_ROWS.values(), own, broker.layers(), Source.GROUP)
+        return describe_topic(GROUP_ROWS.values(), own, broker.live.layers(), Source.GROUP)
     raise ErrorCode.INVALID_REQUEST.error(f"resources of type {kind} and name {name!r} have no settings here")
 
 
