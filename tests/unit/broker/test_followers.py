@@ -1,56 +1,89 @@
-"""What followers fetch tells what they hold."""
+"""What followers fetch is noted: it moves the watermark, answers producers, and lets them join."""
 
 import pytest
 
 from andiron.broker.followers import Fetched
-from andiron.model.errors import ProtocolError
-from worlds.cluster_client import create, small_cluster, write
+from andiron.model.errors import ErrorCode, ProtocolError
+from worlds.cluster_client import begin_produce, create, isr, produced, small_cluster
 
 
 @pytest.fixture
 def cluster():
-    return small_cluster((1, 2, 3))
+    """Broker 1 leads t, and brokers 2 and 3 do not get to fetch of it."""
+    made = small_cluster((1, 2, 3, 4), voters=(4,), without_broker=(4,))
+    made.cut |= {(1, 2), (2, 1), (1, 3), (3, 1)}
+    create(made, "t", (1, 2, 3))
+    return made
 
 
-def seen(node, offset, *, start=0, broker_epoch=10**6):
-    return Fetched(node, broker_epoch, offset, start, conn=1)
+def fetched(cluster, replica, offset, start=0, life=None):
+    life = cluster.broker(replica).lifecycle.epoch if life is None else life
+    partition = cluster.partition(1, "t")
+    cluster.broker(1).followers.fetched(partition, Fetched(replica, life, offset, start, 99), cluster.now)
+    return partition
 
 
-def led(cluster):
-    create(cluster, "t", [(1, 2, 3)])
-    write(cluster, "t", b"a")
-    return cluster.broker(1).followers, cluster.partition(1, "t")
+def test_the_watermark_moves_when_the_last_in_sync_replica_has_it(cluster):
+    begin_produce(cluster, "t", b"a", b"b")
+    assert fetched(cluster, 2, 2).watermark == 0
+
+    assert fetched(cluster, 3, 1).watermark == 1
+    assert fetched(cluster, 3, 2).watermark == 2
 
 
-def test_a_follower_is_heard_of_though_its_partitions_do_not_move(cluster):
-    followers, _ = led(cluster)
-    cluster.pass_time(5_000)
+def test_whoever_waits_for_the_watermark_is_answered_with_the_step(cluster):
+    answers = begin_produce(cluster, "t", b"a")
+    for replica in (2, 3):
+        fetched(cluster, replica, 1)
+    assert cluster.broker(1).changed
+    cluster._carry_out(cluster.members[1], cluster.members[1].node._end_of_step(cluster.now))
 
-    assert all(cluster.now - followers.heard[node] < 1_000 for node in (2, 3))
-
-
-def test_what_both_followers_hold_is_committed(cluster):
-    followers, partition = led(cluster)
-    cluster.paused |= {2, 3}
-    partition.leader().appended(partition.log.end + 5)
-
-    followers.fetched(partition, seen(2, 6), cluster.now)
-    assert partition.watermark == 1
-    followers.fetched(partition, seen(3, 4), cluster.now)
-    assert partition.watermark == 4
+    assert produced(answers).error_code == 0
 
 
-def test_one_that_holds_no_replica_is_told_so(cluster):
-    followers, partition = led(cluster)
+def test_a_fetch_that_moves_nothing_leaves_nothing_to_do(cluster):
+    fetched(cluster, 2, 0)
 
-    with pytest.raises(ProtocolError, match="NOT_LEADER_OR_FOLLOWER"):
-        followers.fetched(partition, seen(9, 1), cluster.now)
+    assert not cluster.broker(1).changed
 
 
-def test_a_fetch_of_an_earlier_life_shows_nothing(cluster):
-    followers, partition = led(cluster)
-    followers.fetched(partition, seen(2, 1), cluster.now)
+def test_where_a_followers_log_begins_is_noted(cluster):
+    begin_produce(cluster, "t", b"a", b"b")
+    fetched(cluster, 2, 2, start=1)
 
-    followers.fetched(partition, seen(2, 0, broker_epoch=1), cluster.now)
+    assert cluster.partition(1, "t").leader().start_of(2) == 1
 
-    assert partition.leader().progress()[2].offset == 1
+
+def test_one_that_was_out_of_sync_and_has_caught_up_is_proposed(cluster):
+    begin_produce(cluster, "t", b"a", timeout_ms=100_000)
+    cluster.partition(1, "t").settle(frozenset({1, 2, 3}), frozenset({1, 2}), cluster.now)
+
+    fetched(cluster, 3, 1)
+
+    assert cluster.partition(1, "t").leader().proposed == {1, 2, 3}
+    assert isr(cluster, "t") == [1, 2, 3]
+
+
+def test_who_holds_no_replica_is_told_so(cluster):
+    with pytest.raises(ProtocolError) as caught:
+        fetched(cluster, 9, 0, life=1)
+
+    assert caught.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_follower_of_the_metadata_is_seen_by_the_controller(cluster):
+    broker = cluster.broker(4)
+    metadata = broker.metadata.partition
+
+    broker.followers.fetched(metadata, Fetched(17, -1, metadata.log.end, 0, 99), cluster.now)
+
+    assert broker.metadata.member.observers[17].offset == metadata.log.end
+
+
+def test_that_a_follower_fetches_at_all_is_heard(cluster):
+    cluster.heal()
+    cluster.pass_time(2_000)
+
+    heard = cluster.broker(1).followers.heard
+    assert sorted(heard) == [2, 3]
+    assert all(cluster.now - at <= 600 for at in heard.values())

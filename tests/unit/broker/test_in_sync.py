@@ -77,45 +77,58 @@ def test_the_watermark_waits_for_one_that_is_about_to_join(cluster):
     assert partition.watermark == 1
 
 
-def refusal(partition, code):
-    topic = AlterPartitionResponseTopic(
-        partition.topic_id, [AlterPartitionResponsePartition(partition.name.partition, code.number)]
-    )
-    return AlterPartitionResponse(topics=[topic])
-
-
-def test_a_proposal_that_is_refused_is_taken_back_and_made_again(cluster):
+def proposing(cluster, isr=frozenset({1, 2})):
+    """A leader that has proposed something; who keeps ISRs there, and the partition."""
     create(cluster, "t")
-    leader, partition = cluster.broker(1).in_sync, cluster.partition(1, "t")
-    partition.leader().proposed = frozenset({1, 2})
+    partition = cluster.partition(1, "t")
+    partition.leader().proposed = isr
+    return cluster.broker(1).in_sync, partition
 
-    leader._take(refusal(partition, ErrorCode.INELIGIBLE_REPLICA), {partition: 0})
+
+def refusing(partition, code):
+    part = AlterPartitionResponsePartition(0, code.number)
+    return AlterPartitionResponse(topics=[AlterPartitionResponseTopic(partition.topic_id, [part])])
+
+
+def test_a_proposal_that_the_controller_has_not_taken_is_withdrawn_and_thought_over(cluster):
+    in_sync, partition = proposing(cluster)
+
+    in_sync._take(refusing(partition, ErrorCode.INELIGIBLE_REPLICA), {partition: 0})
 
     assert partition.leader().proposed == partition.leader().isr == {1, 2, 3}
-    assert leader.next_deadline() <= cluster.now + RETRY_MS
+    assert in_sync.next_deadline() <= cluster.now + RETRY_MS
 
 
-@pytest.mark.parametrize("lost", ["the answer", "its place in time"])
-def test_a_proposal_that_may_have_been_taken_stands(cluster, lost):
-    """Were it withdrawn, the watermark would move without a replica that may be elected."""
-    create(cluster, "t")
-    leader, partition = cluster.broker(1).in_sync, cluster.partition(1, "t")
-    partition.leader().isr = frozenset({1, 2})
-    partition.leader().proposed = frozenset({1, 2, 3})
-    answer = None if lost == "the answer" else refusal(partition, ErrorCode.INVALID_UPDATE_VERSION)
+@pytest.mark.parametrize(
+    "response", [None, AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH.number)]
+)
+def test_a_proposal_that_was_not_answered_may_have_been_taken_and_stands(cluster, response):
+    in_sync, partition = proposing(cluster)
 
-    leader._take(answer, {partition: 0})
+    in_sync._take(response, {partition: 0})
 
-    assert partition.leader().proposed == {1, 2, 3}
+    assert partition.leader().proposed == {1, 2}
+    assert in_sync.next_deadline() <= cluster.now + RETRY_MS
 
 
 def test_a_proposal_that_was_not_answered_is_made_again(cluster):
-    create(cluster, "t")
-    leader, partition = cluster.broker(1).in_sync, cluster.partition(1, "t")
-    partition.leader().proposed = frozenset({1, 2})
-    leader._take(None, {partition: 0})
+    in_sync, partition = proposing(cluster)
+    in_sync._take(None, {partition: 0})
 
-    cluster.until(lambda: isr(cluster, "t") == [1, 2])
+    cluster.until(lambda: partition.leader().proposed == partition.leader().isr, ms=5_000)
+
+    assert cluster.image_of("t").partition_epoch > 0  # the controller has said something
+
+
+@pytest.mark.parametrize("code", [ErrorCode.INVALID_UPDATE_VERSION, ErrorCode.FENCED_LEADER_EPOCH])
+def test_a_proposal_that_came_too_late_ends_with_what_the_metadata_says(cluster, code):
+    in_sync, partition = proposing(cluster)
+
+    in_sync._take(refusing(partition, code), {partition: 0})
+
+    assert partition.leader().proposed == {1, 2}
+    partition.settle(frozenset({1, 2, 3}), frozenset({1, 3}), cluster.now)
+    assert partition.leader().proposed == {1, 3}
 
 
 def test_one_that_is_fenced_is_not_asked_to_join(cluster):
