@@ -12,8 +12,8 @@ either. Every part has a cluster of its own. A row of the table is the median of
 
 throughput   librdkafka, idempotent, acks=all, linger 5 ms, batches of 64 KB; read back; CPU of all nodes; memory
 latency      acks=all at 500 and 2,000 records a second, and beside hundreds of partitions that are idle
-leaders      a leader is killed, or stopped in order, with and without being the controller: the longest gap in the
-             writes to its partition
+leaders      a leader is killed, or stopped in order, with and without being the controller: how long its partition
+             cannot be written to, and how long a client does not
 controller   the controller is killed: until a topic can be created
 rejoin       a broker that was killed or stopped is started again: until it is in all ISRs
 reassign     a large replica moves to another broker, and many small ones

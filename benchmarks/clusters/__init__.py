@@ -3,6 +3,7 @@
 nodes.py      both clusters with one face: started, killed and started again node by node; CPU and memory of all
 asking.py     what a cluster says of itself: who leads, who is in sync, what is being moved
 pulse.py      a record every few milliseconds to one partition, and the longest gap between acknowledgements
+probe.py      the same of every node at once: the gap that is the cluster's alone
 part.py       one kind of rows, asked of a cluster that is there for it alone
 traffic.py    produce and consume: rates, CPU, memory; latency at a steady rate
 failover.py   a leader is killed, stopped; the controller is killed; a broker comes back

@@ -1,7 +1,8 @@
 """A leader is killed or stopped, the controller is killed, a broker comes back: how long is what not to be had?
 
-A gap counts between two acknowledgements at the client (pulse.py). A controller is there again when a topic can be
-created. A broker is back when it is in the ISR of every partition that it has a replica of, from its launch on.
+A gap counts between two acknowledgements, to whoever asks (probe.py) and to a client that has to find out whom to
+ask (pulse.py). A controller is there again when a topic can be created. A broker is back when it is in the ISR of every
+partition that it has a replica of, from its launch on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 import loads
 from clusters import nodes
 from clusters.part import EXISTS, Part
+from clusters.probe import Probe
 from clusters.pulse import Pulse
 from servers import Closed, Raw, Server, frames
 
@@ -28,7 +30,7 @@ _numbers = itertools.count()
 
 
 def leaders(part: Part) -> None:
-    """The longest gap in the writes to a partition whose leader goes away."""
+    """The longest gap in the writes to a partition whose leader goes away, cluster's and client's."""
     for _ in range(part.scale.repeats):
         for name, with_controller, how in (
             ("leader killed", False, signal.SIGKILL),
@@ -45,13 +47,15 @@ def gap(part: Part, name: str, how: signal.Signals, *, with_controller: bool) ->
     topic = f"gap-{next(_numbers)}"
     others = [id for id in part.cluster.nodes if id != target]
     part.asking.create(topic, replicas=[target, *others])
-    with Pulse(nodes.bootstrap(part.cluster), topic) as pulse:
+    ports = [node.port for node in part.cluster.nodes.values()]
+    with Pulse(nodes.bootstrap(part.cluster), topic) as pulse, Probe(ports, topic) as probe:
         assert pulse.wait_until_steady(time.monotonic(), PATIENCE_S), "nothing is written"
         time.sleep(BEFORE_S)
         at = end(part.cluster.nodes[target], how)
         resumed = pulse.wait_until_steady(at, PATIENCE_S)
     assert resumed, f"{name}: nothing was written for {PATIENCE_S:.0f} s"
-    part.add(f"{name}: longest gap", pulse.longest(at) * 1e3, "ms")
+    part.add(f"{name}: no writes", probe.longest(at) * 1e3, "ms")
+    part.add(f"{name}: no writes of librdkafka", pulse.longest(at) * 1e3, "ms")
     if pulse.failed or pulse.lost:
         print(f"    {pulse.failed} records failed, {pulse.lost} acknowledged ones were LOST")
     start_again(part, target)

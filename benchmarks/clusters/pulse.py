@@ -3,9 +3,9 @@
     ack ack ack ack ···························· ack ack ack
                  └─────── the longest gap ──────┘
 
-By librdkafka, told to lose no time of its own: it asks for metadata and connects again within hundredths of a second,
-so that a gap is the cluster's and not a backoff of the client's. Whatever was acknowledged has an offset of its own;
-an offset that is given twice is a record that was lost.
+By librdkafka, told to lose little time of its own: it asks for metadata and connects again within hundredths of a
+second. All the same it may take a second or two to ask who leads; probe.py knows how long the cluster took. Whatever
+was acknowledged has an offset of its own; an offset that is given twice is a record that was lost.
 """
 
 from __future__ import annotations

@@ -95,6 +95,7 @@ class Fetcher:
         self._untold: dict[Key, None] = {}  # those that the leader may have to be told of: they have moved
         self._gone: dict[Key, None] = {}  # those that it should forget
         self._session = 0, 0  # its id and epoch
+        self._is_refused_one = False  # the leader keeps no session for us
         self._number = 0  # of the last fetch
         self._life = -1  # the epoch of this broker in which it fetches
         self._under_way = 0  # fetches
@@ -195,7 +196,7 @@ class Fetcher:
         settings, (session_id, session_epoch) = self._around.settings, self._session
         request = FetchRequest(
             replica_state=ReplicaState(self._around.me, self._around.broker_epoch()),
-            max_wait_ms=settings.replica_fetch_wait_max_ms,
+            max_wait_ms=settings.replica_fetch_wait_max_ms if self._may_wait else 0,
             min_bytes=settings.replica_fetch_min_bytes,
             max_bytes=settings.replica_fetch_response_max_bytes,
             session_id=session_id,
@@ -212,6 +213,11 @@ class Fetcher:
         request.topics = list(topics.values())
         request.forgotten_topics_data = [ForgottenTopic(topic_id=id, partitions=[n]) for id, n in self._gone]
         return request
+
+    @property
+    def _may_wait(self) -> bool:
+        """A fetch that opens a session does not wait for records: who comes next would wait for the session."""
+        return self._session[0] != 0 or self._is_refused_one
 
     def _send(self, to: Address) -> None:
         self._number += 1
@@ -236,8 +242,9 @@ class Fetcher:
         for topic in response.responses:
             for said in topic.partitions:
                 self._take((topic.topic_id, said.partition_index), number, said, now)
-        if not response.session_id:
-            self._begin_again()  # it keeps no session for us
+        self._is_refused_one = not response.session_id
+        if self._is_refused_one:
+            self._begin_again()
         elif self._session[0] != response.session_id:
             self._session = response.session_id, 1
         self.fetch(now)

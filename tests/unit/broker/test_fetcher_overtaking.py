@@ -54,21 +54,31 @@ class Leader:
             for each in topic.partitions
         }
 
-    def answer(self, which, now, *said):
+    @property
+    def waits(self):
+        """How long the last fetch may wait for records."""
+        return self.asked[-1][0].max_wait_ms
+
+    def answer(self, which, now, *said, session=SESSION):
         """Answer a fetch; `said` are (partition, error, records)."""
         told = [PartitionData(number, error.number, 0, records=records) for number, error, records in said]
         topics = [FetchableTopicResponse(topic_id=TOPIC_ID, partitions=told)] if told else []
-        self.asked[which][1](FetchResponse(session_id=SESSION, responses=topics), now)
+        self.asked[which][1](FetchResponse(session_id=session, responses=topics), now)
 
 
-def fetching(*numbers):
-    """A fetcher of some partitions in a session, of which one fetch is under way."""
+def alone():
+    """A fetcher of nothing, and its leader."""
     leader = Leader()
     around = Surroundings(
         1, leader, ReplicationSettings(), lambda node: Address("there", 9092), lambda: 3,
         lambda partition, now: None, ReplicationQuota(lambda: 1 << 60),
     )  # fmt: skip
-    fetcher = Fetcher(2, around)
+    return Fetcher(2, around), leader
+
+
+def fetching(*numbers):
+    """A fetcher of some partitions in a session, of which one fetch is under way."""
+    fetcher, leader = alone()
     replicas = [Replica(number) for number in numbers]
     for replica in replicas:
         fetcher.add(replica, 0)
@@ -143,3 +153,23 @@ def test_a_tick_before_its_time_asks_nothing():
     fetcher, leader, _ = fetching(0)
     fetcher.tick(1)
     assert len(leader.asked) == 2
+
+
+def test_a_fetch_that_opens_a_session_does_not_wait_for_records():
+    fetcher, leader = alone()
+    fetcher.add(Replica(0), 0)
+    fetcher.add(Replica(1), 0)
+    assert (leader.waits, leader.named()) == (0, {0: 0})
+
+    leader.answer(0, 1)
+
+    assert (leader.waits, leader.named()) == (ReplicationSettings().replica_fetch_wait_max_ms, {1: 0})
+
+
+def test_a_leader_that_keeps_no_session_is_not_asked_without_a_pause():
+    fetcher, leader = alone()
+    fetcher.add(Replica(0), 0)
+
+    leader.answer(0, 1, session=0)
+
+    assert (leader.waits, leader.named()) == (ReplicationSettings().replica_fetch_wait_max_ms, {0: 0})
