@@ -13,7 +13,7 @@ it is.
 
 Ends: `stop` as on SIGTERM, `kill` as kill -9, `lose_power`. With `light_fuse` the latter two come in
 the midst of a step, between two operations on the disk (disk.py). `pause` is SIGSTOP: what comes meanwhile waits,
-and when the node goes on it is later than it thought.
+and when the node goes on it is later than it thought. A node that is broken, by its own word, ends as killed.
 
 Read next: weather.py for when all that happens.
 """
@@ -271,6 +271,9 @@ class Host:
             self.note("is ready")
             for watcher in self.world.watchers:
                 watcher.came_up(self)
+        if node.broken is not None and self.node is node:
+            self.note("is broken", node.broken)
+            self._go_down(End.KILLED)
         self._plan_waking()
 
     def _carry_out(self, effects: list[Effect]) -> None:
@@ -321,7 +324,9 @@ class Host:
         except Violation:
             raise
         except Exception as error:
-            raise Violation("a stop succeeds", repr(error)) from error
+            if not self._is_excused(error):
+                raise Violation("a stop succeeds", repr(error)) from error
+            self._go_down(End.KILLED)
 
     def _leave(self, until: Millis) -> None:
         """Go on serving until others have taken over; then let them hear who leads the metadata no more."""

@@ -110,8 +110,9 @@ class Mirror:
         self.live = {}
 
     def begin_anew(self, start: int) -> None:
-        """A follower has dropped all of its log, to go on where its leader's begins."""
+        """A follower has dropped all of its log, to go on where its leader's begins; and what it knew of epochs."""
         self.batches = []
+        self.start_fell = True
         self.restart(start)
 
     def advance(self, start: int) -> None:

@@ -56,6 +56,7 @@ class Puppet:
 
     resign = leave
     has_left = is_settled = True
+    broken = None
 
     def stop(self, now):
         return True
