@@ -137,7 +137,7 @@ class Metadata:
         for request in (BeginCluster(), Loaded()):
             self._see_to(request, now)
         others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
-        self._watch.begin(others, now)
+        self._watch.begin(others, self.member.leader_before, now)
 
     def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
         """A node follows the metadata from here."""

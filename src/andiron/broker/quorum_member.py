@@ -96,6 +96,7 @@ class QuorumMember:
         self._me = NodeId(settings.node_id)
         self._addresses = {NodeId(v.node_id): Address(v.host, v.port) for v in settings.voters.values()}
         self.observers: dict[NodeId, Progress] = {}
+        self.leader_before = NOBODY  # the last one that was followed
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
@@ -231,6 +232,7 @@ class QuorumMember:
                     self._lead(effect, now)
                 case BecameFollower(epoch, leader):
                     log.info("node %d leads the metadata in epoch %d", leader, epoch)
+                    self.leader_before = leader
                     self._follow(epoch)
                     self.fetch(now)
                 case LostLeader(epoch):

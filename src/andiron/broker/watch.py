@@ -28,9 +28,9 @@ class Watch:
         self._through: dict[int, NodeId] = {}  # connections
         self._missing: dict[NodeId, Millis] = {}  # until when
 
-    def begin(self, nodes: Iterable[NodeId], now: Millis) -> None:
-        """A new controller expects these."""
-        self._missing = {node: Millis(now + FIRST_MS) for node in nodes}
+    def begin(self, nodes: Iterable[NodeId], before: NodeId, now: Millis) -> None:
+        """A new controller expects these; the one `before` it has been missed already."""
+        self._missing = {node: Millis(now + (BACK_MS if node == before else FIRST_MS)) for node in nodes}
 
     def seen(self, node: NodeId, conn: int) -> None:
         """A node has fetched."""

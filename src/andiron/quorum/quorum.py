@@ -148,6 +148,9 @@ class Quorum:
         if granted and not pre_vote:
             self._keep(replace(self._state, voted=candidate))
             self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+        if granted and pre_vote and self.role is Role.PROSPECTIVE and candidate < self._me:
+            # Both ask around: if both stood, neither would win. The one with the lower number goes first.
+            self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
         return Ballot(granted, self.epoch, self._state.leader, effects)
 
     def _may_grant(self, candidate: NodeId, log: LogEnd, *, pre_vote: bool) -> bool:

@@ -54,11 +54,18 @@ def test_connections_of_clients_are_of_no_interest():
 
 def test_a_new_controller_gives_everybody_time_to_find_it():
     watch = Watch()
-    watch.begin([1, 2, 3], NOW)
+    watch.begin([1, 2, 3], -1, NOW)
     watch.seen(2, conn=7)
 
     assert watch.next_deadline() == NOW + FIRST_MS
     assert watch.take_gone(NOW + FIRST_MS) == [1, 3]
+
+
+def test_but_the_controller_before_it_has_been_missed_already():
+    watch = Watch()
+    watch.begin([1, 2, 3], 3, NOW)
+
+    assert watch.take_gone(NOW + BACK_MS) == [3]
 
 
 def test_a_number_that_another_node_has_taken_over_counts_for_that_one():
