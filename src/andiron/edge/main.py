@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from andiron.broker.node import Node
 from andiron.broker.node_settings import NodeSettings
@@ -35,12 +35,15 @@ from andiron.edge.flusher import Flusher
 from andiron.edge.host import Host
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
-from andiron.edge.metrics.server import MetricsServer
 from andiron.edge.slow_disk import SlowDisk
 from andiron.edge.worker import Worker
 from andiron.model.errors import AndironError
 
-CATALOG = "andiron.edge.metrics.catalog"
+if TYPE_CHECKING:
+    from andiron.edge.metrics.server import MetricsServer
+
+# Loaded when asked for: a node that nobody watches starts without.
+CATALOG, SERVER = "andiron.edge.metrics.catalog", "andiron.edge.metrics.server"
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(name)s: %(message)s"
 SPARE_DESCRIPTORS = 64  # for what is neither a log's file nor a connection
 
@@ -159,15 +162,14 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | Non
 
 
 def _metrics_server(host: Host, node: Node) -> MetricsServer:
-    """Loaded when asked for: a node that nobody watches need not read the catalog."""
-
     def trouble() -> str | None:
         if host.is_stopping:
             return "it is stopping"
         return None if node.ready else node.waits_for
 
-    scraper = import_module(CATALOG).scraper
-    return MetricsServer(host.loop, scraper(host, node), trouble)
+    scrape = import_module(CATALOG).scraper(host, node)
+    server: MetricsServer = import_module(SERVER).MetricsServer(host.loop, scrape, trouble)
+    return server
 
 
 def _disk(
