@@ -17,7 +17,7 @@ from importlib import import_module
 import click
 
 from andiron import __version__
-from andiron.broker.listeners import bracketed
+from andiron.broker.listeners import Listener, bracketed
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.properties import parse_properties
 from andiron.cli.failures import Failure
@@ -188,10 +188,11 @@ def _announce(settings: NodeSettings) -> None:
     _announce_place(settings)
     click.echo(f"records are kept in {', '.join(settings.log_dirs)}")
     if (metrics := settings.metrics_listener) is not None:
-        host = metrics.host or settings.advertised[0].host
+        host = metrics.host or _first(settings).host or DEFAULT_HOST
         click.echo(f"metrics are at http://{bracketed(host)}:{metrics.port}/metrics")
     click.echo()
-    say_how_to_talk(_address(settings))
+    if settings.advertised:
+        say_how_to_talk(_address(settings))
 
 
 def _announce_place(settings: NodeSettings) -> None:
@@ -200,5 +201,10 @@ def _announce_place(settings: NodeSettings) -> None:
 
 
 def _address(settings: NodeSettings) -> str:
-    listener = settings.advertised[0]
+    listener = _first(settings)
     return f"{bracketed(listener.host)}:{listener.port}"
+
+
+def _first(settings: NodeSettings) -> Listener:
+    """What clients are told first; a controller alone tells them nothing."""
+    return (settings.advertised or settings.listeners)[0]

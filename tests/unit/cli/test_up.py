@@ -204,3 +204,20 @@ def test_metrics_have_a_port_if_one_is_given(started: list[NodeSettings], tmp_pa
     ]
     assert "metrics are" not in said[0]
     assert "metrics are at http://localhost:9644/metrics\n" in said[1]
+
+
+def test_a_controller_alone_says_where_it_is_and_not_how_to_produce(
+    started: list[NodeSettings], tmp_path: Path
+) -> None:
+    file = tmp_path / "controller.properties"
+    file.write_text(
+        "node.id=1\nprocess.roles=controller\nlisteners=CONTROLLER://localhost:9093\n"
+        "controller.listener.names=CONTROLLER\ncontroller.quorum.voters=1@localhost:9093\n"
+        f"log.dirs={tmp_path}/data\nmetrics.listener=http://:9644\n"
+    )
+    ran = up("--config", str(file))
+
+    assert ran.exit_code == 0, ran.output
+    assert "node 1 serves localhost:9093\n" in ran.stdout
+    assert "metrics are at http://localhost:9644/metrics\n" in ran.stdout
+    assert "kcat" not in ran.stdout
