@@ -44,12 +44,11 @@ def a_candidate_with_less_is_voted_for():
     may_grant = Quorum._may_grant
 
     def careless(self, candidate, log, *, pre_vote):
-        with patch.object(type(self), "_log_end", lambda _: log, create=True):
-            end, self._log_end = self._log_end, lambda: log
-            try:
-                return may_grant(self, candidate, log, pre_vote=pre_vote)
-            finally:
-                self._log_end = end
+        own, self._log_end = self._log_end, lambda: log
+        try:
+            return may_grant(self, candidate, log, pre_vote=pre_vote)
+        finally:
+            self._log_end = own
 
     return patch.object(Quorum, "_may_grant", careless)
 

@@ -40,8 +40,12 @@ def test_no_law_is_broken(seed):
     assert play(seed).violation is None
 
 
-def test_a_seed_is_a_history_whatever_the_hash_seed():
-    code = "import logging; logging.disable(); from andiron.sim.play import play; print(play(7).digest)"
+@pytest.mark.parametrize("nodes", [1, 3])
+def test_a_seed_is_a_history_whatever_the_hash_seed(nodes):
+    code = (
+        "import logging; logging.disable(); from andiron.sim.play import play; "
+        f"print(play(12, nodes={nodes}).digest)"
+    )
     digests = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -1,8 +1,8 @@
 """Those who use a simulated cluster, and remember what they were promised.
 
-client.py      a connection, questions and answers, and a script to follow
+client.py      connections, questions and answers, and a script to follow; signposts.py: whom to ask for what
 producer.py    sends batches, plain or idempotent, until each is acknowledged
-consumer.py    reads on and on, with fetch sessions or without
+consumer.py    reads on and on, with fetch sessions or without; fetch_session.py: one of them
 admin.py       makes, changes and deletes topics
 inquirer.py    asks for offsets by time and by epoch
 
