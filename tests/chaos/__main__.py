@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from chaos.arena import PARTITIONS, Arena
+from chaos.arena import PARTITIONS, Arena, Stuck
 from chaos.audit import Verdict
 from chaos.plan import rounds
 from chaos.writers import LIBRARIES
@@ -30,6 +30,7 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=200.0, help="records a second, of each writer")
     parser.add_argument("--check-every", type=int, default=10)
     parser.add_argument("--no-transactions", action="store_true")
+    parser.add_argument("--debug", action="store_true", help="have librdkafka write down what it does")
     parser.add_argument("--keep", action="store_true", help="keep data and logs")
     chosen = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="chaos-"))
@@ -40,6 +41,7 @@ def main() -> int:
         rate=chosen.rate,
         transactions=not chosen.no_transactions,
         seed=chosen.seed,
+        debug=chosen.debug,
     )
     began, done, verdict = time.monotonic(), Counter[str](), Verdict()
     print(f"seed {chosen.seed}, data and logs in {folder}", flush=True)
@@ -47,6 +49,8 @@ def main() -> int:
         for each in rounds(chosen.seed, chosen.rounds, PARTITIONS, chosen.only):
             start = time.monotonic()
             who = arena.play(each)
+            if not _gets_on(arena, verdict):
+                break
             done[f"{each.how} {each.whom}"] += 1
             print(f"{each}, {who}: whole after {time.monotonic() - start:.1f} s", flush=True)
             if each.number % chosen.check_every == 0 and each.number < chosen.rounds:
@@ -73,6 +77,16 @@ def available() -> list[str]:
         print(f"without the Java client: {why}")
         libraries.remove("java")
     return libraries
+
+
+def _gets_on(arena: Arena, verdict: Verdict) -> bool:
+    """Whether everybody works again after a round."""
+    try:
+        arena.wait_for_progress()
+    except Stuck as who:
+        verdict.note("stuck", str(who))
+        return False
+    return True
 
 
 def _summarise(arena: Arena, done: Counter[str], verdict: Verdict, seconds: float) -> None:

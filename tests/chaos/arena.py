@@ -41,6 +41,15 @@ SETTINGS = {
 }
 
 
+class Stuck(Exception):
+    """Somebody does not get on, though everything is mended."""
+
+
+def name_of(worker: Writer | Banker | Bridge | GroupReader) -> str:
+    """What it is called in what is printed."""
+    return worker.ledger.writer if isinstance(worker, Writer) else worker.name
+
+
 class Arena:
     """Three nodes, and all who work with them."""
 
@@ -52,16 +61,18 @@ class Arena:
         rate: float = 200.0,
         transactions: bool = True,
         seed: int = 0,
+        debug: bool = False,
     ) -> None:
+        logs = folder if debug else None
         self.cluster = ChaosCluster(str(folder), SETTINGS)
         bootstrap = self.cluster.bootstrap
         self.writers = [writers.make(each, each, bootstrap, RECORDS, PARTITIONS, rate) for each in libraries]
         self.bankers = [Banker("banker", bootstrap, ACCOUNTS, PARTITIONS, seed)] if transactions else []
-        bridge = Bridge("bridge", bootstrap, RECORDS, COPIES, PARTITIONS)
+        bridge = Bridge("bridge", bootstrap, RECORDS, COPIES, PARTITIONS, logs)
         self.bridges = [bridge] if transactions else []
         self.readers = [
-            GroupReader("cooperative", bootstrap, RECORDS, PARTITIONS),
-            GroupReader("consumer", bootstrap, RECORDS, PARTITIONS, protocol="consumer"),
+            GroupReader("cooperative", bootstrap, RECORDS, PARTITIONS, debug=logs),
+            GroupReader("consumer", bootstrap, RECORDS, PARTITIONS, protocol="consumer", debug=logs),
         ]
         self.outage = 0.0  # the longest time until a fault was over, whole again
 
@@ -101,15 +112,13 @@ class Arena:
         self.cluster.wait_until_whole(patience_s=90)
         self.outage = max(self.outage, time.monotonic() - began)
 
-    def wait_for_progress(self, records: int, patience_s: float = 120.0) -> None:
-        """Until every writer has so many more acknowledgements, and every banker has committed once more."""
-        goals = {writer: writer.ledger.total_acked + records for writer in self.writers}
-        commits = {banker: len(banker.committed) + 1 for banker in self.bankers}
+    def wait_for_progress(self, records: int = 1, patience_s: float = 120.0) -> None:
+        """Until every writer has so many more acknowledgements, and everybody else has got on too."""
+        goals = {each: each.progress + (records if each in self.writers else 1) for each in self._everybody()}
         until = time.monotonic() + patience_s
-        while any(writer.ledger.total_acked < goal for writer, goal in goals.items()) or any(
-            len(banker.committed) < goal for banker, goal in commits.items()
-        ):
-            assert time.monotonic() < until, "nobody gets on"
+        while late := [each for each, goal in goals.items() if each.progress < goal]:
+            if time.monotonic() > until:
+                raise Stuck(", ".join(name_of(each) for each in late))
             time.sleep(0.05)
 
     def check(self) -> Verdict:

@@ -49,6 +49,10 @@ class Banker:
         if self._thread.is_alive():
             self.problem = self.problem or f"{self.name} did not come to its end"
 
+    @property
+    def progress(self) -> int:
+        return len(self.committed)
+
     def _guarded(self) -> None:
         try:
             self._work()

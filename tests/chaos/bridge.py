@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 import traceback
+from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
 from chaos.audit import Log, Verdict
 from chaos.bankers import patiently
 from chaos.writers.base import DELIVERY_MS
-from chaos.writers.confluent import QUIET
+from chaos.writers.confluent import QUIET, talkative
 
 PATIENCE_S = 60.0
 BEGINNING = 0
@@ -25,9 +26,11 @@ BEGINNING = 0
 class Bridge:
     """One member, one transactional id."""
 
-    def __init__(self, name: str, bootstrap: str, source: str, target: str, partitions: int) -> None:
+    def __init__(
+        self, name: str, bootstrap: str, source: str, target: str, partitions: int, debug: Path | None = None
+    ) -> None:
         self.name, self.bootstrap, self.source, self.target = name, bootstrap, source, target
-        self.partitions = partitions
+        self.partitions, self._debug = partitions, debug
         self.committed = 0  # transactions
         self.complaints: list[str] = []
         self.fatal: list[str] = []  # that a producer which does nothing wrong should never hear
@@ -44,6 +47,10 @@ class Bridge:
         if self._thread.is_alive():
             self.problem = self.problem or f"{self.name} did not come to its end"
 
+    @property
+    def progress(self) -> int:
+        return self.committed
+
     def _guarded(self) -> None:
         try:
             while not self._over.is_set():
@@ -53,8 +60,10 @@ class Bridge:
 
     def _work(self) -> None:
         """Until it is over, or the producer is of no more use."""
-        consumer = Consumer(QUIET | self._consumer_settings())
-        producer = Producer(QUIET | self._producer_settings())
+        settings, how = talkative(self._debug, f"{self.name}-consumer")
+        consumer = Consumer(QUIET | self._consumer_settings() | settings, **how)
+        settings, how = talkative(self._debug, f"{self.name}-producer")
+        producer = Producer(QUIET | self._producer_settings() | settings, **how)
         try:
             patiently(producer.init_transactions)
             consumer.subscribe([self.source])

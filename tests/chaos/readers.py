@@ -9,11 +9,12 @@ from __future__ import annotations
 import threading
 import time
 import traceback
+from pathlib import Path
 from typing import Protocol
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from chaos.writers.confluent import QUIET
+from chaos.writers.confluent import QUIET, talkative
 
 COMMIT_EVERY_S = 0.5
 
@@ -29,9 +30,10 @@ class GroupReader:
         partitions: int,
         members: int = 2,
         protocol: str = "classic",
+        debug: Path | None = None,
     ) -> None:
         self.name, self.bootstrap, self.source, self.partitions = name, bootstrap, source, partitions
-        self.protocol = protocol
+        self.protocol, self._debug = protocol, debug
         self.seen: dict[tuple[int, int], bytes] = {}
         self.twice = 0  # records that came again, which a group may see after a rebalance
         self.changed: list[str] = []  # records that came again as others
@@ -52,6 +54,10 @@ class GroupReader:
             if thread.is_alive():
                 self.problem = self.problem or f"{thread.name} did not come to its end"
 
+    @property
+    def progress(self) -> int:
+        return len(self.seen) + self.twice
+
     def _guarded(self) -> None:
         try:
             self._read()
@@ -64,7 +70,8 @@ class GroupReader:
         if self.protocol == "classic":
             told |= {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
             told["partition.assignment.strategy"] = "cooperative-sticky"
-        consumer = Consumer(QUIET | told)
+        settings, how = talkative(self._debug, threading.current_thread().name)
+        consumer = Consumer(QUIET | told | settings, **how)
         consumer.subscribe([self.source])
         due = time.monotonic() + COMMIT_EVERY_S
         while not self._over.is_set():

@@ -38,6 +38,10 @@ class Writer:
         raise NotImplementedError
 
     @property
+    def progress(self) -> int:
+        return self.ledger.total_acked
+
+    @property
     def is_over(self) -> bool:
         return self._over.is_set()
 

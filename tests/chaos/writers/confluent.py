@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from pathlib import Path
+
 from confluent_kafka import KafkaError, Message, Producer
 
 from chaos.writers.base import DELIVERY_MS, REQUEST_MS, Writer
@@ -12,6 +15,17 @@ QUIET = {
     "topic.metadata.refresh.fast.interval.ms": 50,
     "socket.timeout.ms": REQUEST_MS + 1000,
 }
+
+
+def talkative(folder: Path | None, name: str) -> tuple[dict[str, object], dict[str, logging.Logger]]:
+    """Settings, and what else is given, for a client that writes down what it does; nothing without a folder."""
+    if folder is None:
+        return {}, {}
+    logger = logging.Logger(name)
+    handler = logging.FileHandler(folder / f"{name}.log")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logger.addHandler(handler)
+    return {"debug": "cgrp,eos,protocol", "log_level": 7}, {"logger": logger}
 
 
 class ConfluentWriter(Writer):
