@@ -36,8 +36,8 @@ START = 1_700_000_000_000
 CLUSTER_ID = "an-andiron-cluster-000"
 
 
-def properties(node, voters, serves=True, **more):
-    """What one node of a cluster is told."""
+def properties(node, voters, serves=True, founder=None, **more):
+    """What one node of a cluster is told: who votes, or whom to join, unless it is the founder."""
     votes = node in voters
     listeners = ([f"PLAINTEXT://node-{node}:9092"] if serves else []) + (
         [f"CONTROLLER://node-{node}:9093"] if votes else []
@@ -48,13 +48,16 @@ def properties(node, voters, serves=True, **more):
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "listeners": ",".join(listeners),
-        "controller.quorum.voters": ",".join(f"{each}@node-{each}:9093" for each in voters),
         "log.dirs": "/data",
         "default.replication.factor": "3",
         "min.insync.replicas": "2",
         "offsets.topic.num.partitions": "3",
         "transaction.state.log.num.partitions": "3",
     }
+    if founder is None:
+        given["controller.quorum.voters"] = ",".join(f"{each}@node-{each}:9093" for each in voters)
+    elif node != founder:
+        given["controller.quorum.bootstrap.servers"] = f"node-{founder}:9093"
     return given | {name.replace("_", "."): str(value) for name, value in more.items()}
 
 
@@ -72,8 +75,9 @@ class Member:
 class SmallCluster:
     """Nodes that hear each other at once, unless the way between them is cut."""
 
-    def __init__(self, nodes=(1, 2, 3), voters=None, without_broker=(), **more):
-        self.now = START
+    def __init__(self, nodes=(1, 2, 3), voters=None, without_broker=(), founder=None, **more):
+        """With a `founder`, the voters are not in the settings: it votes alone until others are added."""
+        self.now, self.founder = START, founder
         self.voters = tuple(nodes if voters is None else voters)
         self.without_broker, self.more = without_broker, more
         self.members = {number: Member(number, self._disk(number)) for number in nodes}
@@ -98,7 +102,7 @@ class SmallCluster:
         member = self.members[number]
         member.life += 1
         serves = number not in self.without_broker
-        settings = NodeSettings.load(properties(number, self.voters, serves, **self.more))
+        settings = NodeSettings.load(properties(number, self.voters, serves, self.founder, **self.more))
         member.node = Node(settings, member.disk, seed=number * 1000 + member.life)
         member.conns, member.tickets, member.waiting = {}, {}, {}
         self._carry_out(member, member.node.start(self.now))

@@ -83,8 +83,8 @@ class Broker:
         self.calls = Calls(name, self.touch, self._note_change)
         self.flushing = Flushing()
         self.metadata = Metadata(
-            settings, disk, chance, self.calls, lambda: self.cluster_id, self.flushing.sync, self.appended,
-            self._metadata_grown, self.touch,
+            settings, disk, chance, self.calls, lambda: self.cluster_id, lambda: self.directories.metadata_id,
+            self.flushing.sync, self.appended, self._metadata_grown, self.touch,
         )  # fmt: skip
         self.channel = ControllerChannel(self.metadata, self.calls, name, self._clock)
         self.lifecycle = Lifecycle(

@@ -67,6 +67,7 @@ class LogDirectories:
             path: LogDirectory.open(self._disk, path, Identity(self.cluster_id, node_id, self._new_id()))
             for path in everywhere
         }
+        self.metadata_id = _id_bytes(opened[metadata_path])
         self._directories = {path: opened[path] for path in paths}
         marks = [directory.take_clean_mark() for directory in self._directories.values()]
         self.clean = None not in marks
@@ -78,7 +79,7 @@ class LogDirectories:
     @property
     def ids(self) -> tuple[bytes, ...]:
         """The ids of the directories, as the metadata knows them."""
-        return tuple(urlsafe_b64decode(d.identity.directory_id + "==") for d in self._directories.values())
+        return tuple(map(_id_bytes, self._directories.values()))
 
     def usages(self) -> dict[str, tuple[int, int]]:
         """(total, free) bytes of the file system of each directory; -1 where it does not answer."""
@@ -270,3 +271,7 @@ class LogDirectories:
 
     def _new_id(self) -> str:
         return urlsafe_b64encode(self._chance.token(16)).decode().rstrip("=")
+
+
+def _id_bytes(directory: LogDirectory) -> bytes:
+    return urlsafe_b64decode(directory.identity.directory_id + "==")

@@ -59,12 +59,13 @@ class Metadata:
 
     def __init__(
         self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
-        sync: Sync, wrote: Wrote, grown: Callable[[Partition], None], touch: Callable[[Hashable], None],
+        directory: Callable[[], bytes], sync: Sync, wrote: Wrote, grown: Callable[[Partition], None],
+        touch: Callable[[Hashable], None],
     ) -> None:  # fmt: skip
         self._settings, self._disk, self._chance, self._cluster_id = settings, disk, chance, cluster_id
         self._sync, self._wrote, self._touch = sync, wrote, touch
         told = Told(self._leads, self._lost, grown, self._replaced)
-        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, sync, told)
+        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, directory, sync, told)
         self.image = Image()
         self.applied = Offset(0)
         self._applied_time = Millis(-1)  # of the last record
@@ -77,15 +78,14 @@ class Metadata:
         """Open the log, read what it stands on, and take part in the quorum."""
         member = self.member
         member.open(now)
-        found = member.snapshots.newest_image()
+        found = member.snapshots.newest()
         if found is not None:
-            id, self.image = found
-            self.applied = id.end
+            self.image, self.applied = found.image, found.id.end
         self._cutting = SnapshotCutting(
             self._settings.metadata_log, member.snapshots, self.partition.log, self._disk, self._sync, self._view,
             now,
         )  # fmt: skip
-        member.start(now)
+        member.start(None if found is None else found.voters, now)
 
     @property
     def partition(self) -> Partition:
@@ -157,6 +157,7 @@ class Metadata:
     def _lost(self) -> None:
         shard, self._shard, self._controller_at = self._shard, None, NEVER
         self._watch = Watch()
+        self._touch(self.member)
         if shard is not None:
             shard.gone = True
             self._touch(shard)
@@ -220,7 +221,8 @@ class Metadata:
 
     def _view(self) -> View:
         epoch = self.partition.log.epochs.epoch_of(self.applied - 1)
-        return View(SnapshotId(self.applied, epoch), copy_of(self.image), self._applied_time)
+        about = self.member.voters.history.about(self.applied)
+        return View(SnapshotId(self.applied, epoch), copy_of(self.image), self._applied_time, about)
 
 
 def _encode(record: MetadataRecord) -> tuple[None, bytes]:

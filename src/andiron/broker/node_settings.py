@@ -290,7 +290,8 @@ def _voters(
         return {}
     if not voters:
         own = next(each for each in listeners if each.name == controllers[0])
-        return {me: Voter(me, own.host or hostname, own.port)}
+        first = Voter(me, own.host or hostname, own.port)
+        return {me: first} if all(_is_here(each, first) for each in _bootstrap(broker)) else {}
     if votes and me not in voters:
         complaint = (
             f"node {me} is a controller and not among the voters; add {me}@host:port, or correct node.id"
@@ -299,6 +300,11 @@ def _voters(
     if not votes and me in voters:
         raise SettingError(setting, f"node {me} is a voter, so process.roles must have controller")
     return voters
+
+
+def _is_here(server: Address, own: Voter) -> bool:
+    """Whether a controller that is to be asked for the leader is this very node."""
+    return server.port == own.port and server.host in (own.host, "localhost", "127.0.0.1", "::1")
 
 
 def _bootstrap(broker: BrokerSettings) -> tuple[Address, ...]:

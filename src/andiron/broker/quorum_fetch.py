@@ -29,6 +29,7 @@ from andiron.broker.flushing import Sync
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_messages import fetch_request
+from andiron.broker.quorum_voters import QuorumVoters
 from andiron.broker.snapshot_fetch import SnapshotFetch, Told, Whole
 from andiron.broker.snapshot_files import SnapshotFiles
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -36,6 +37,7 @@ from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offse
 from andiron.quorum.events import Event, LeaderAway, LeaderHeard, LeaderSeen
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.snapshot import SnapshotId
+from andiron.records.batch import iterate
 from andiron.replication.follower import Position
 from andiron.wire.messages.fetch import FetchResponse, PartitionData
 
@@ -52,9 +54,10 @@ class Surroundings(NamedTuple):
     settings: NodeSettings
     calls: Calls
     cluster_id: Callable[[], str]
+    directory: Callable[[], bytes]
     quorum: Quorum
     partition: Partition
-    addresses: dict[NodeId, Address]
+    voters: QuorumVoters
     step: Callable[[Event, Millis], None]
     grown: Callable[[Partition], None]
     replaced: Callable[[Whole, Millis], None]  # the log goes on from where this snapshot ends
@@ -109,7 +112,9 @@ class QuorumFetch:
         epoch, leader, leaders = quorum.epoch, quorum.leader, self._leaders
         watermark = around.partition.watermark
         wait_ms = 0 if leader is None else timeout_ms // 4
-        request = fetch_request(around.cluster_id(), around.me, epoch, position, watermark, wait_ms)
+        request = fetch_request(
+            around.cluster_id(), around.me, around.directory(), epoch, position, watermark, wait_ms
+        )
 
         def answered(response: FetchResponse | None, now: Millis) -> None:
             if self._leaders == leaders and not quorum.leads:
@@ -128,12 +133,13 @@ class QuorumFetch:
     def _whom_to_ask(self) -> Address | None:
         around = self._around
         if around.quorum.leader is not None:
-            return around.addresses.get(around.quorum.leader)
+            return around.voters.addresses.get(around.quorum.leader)
         if around.me in around.quorum.voters:
             return None  # the leader will tell, or this node will stand
         self._turn += 1
-        others = [*around.settings.bootstrap_controllers, *around.addresses.values()]
-        return others[self._turn % len(others)]
+        known = [address for node, address in around.voters.addresses.items() if node != around.me]
+        others = [*around.settings.bootstrap_controllers, *known]
+        return others[self._turn % len(others)] if others else None
 
     # ── answers ──────────────────────────────────────────────────────────────────────
 
@@ -164,7 +170,7 @@ class QuorumFetch:
             log.error("the leader of the metadata would not be fetched from: %s", code.meaning)
             return REFUSED_MS
         for node in response.node_endpoints:
-            around.addresses[NodeId(node.node_id)] = Address(node.host, node.port)
+            around.voters.addresses[NodeId(node.node_id)] = Address(node.host, node.port)
         said: PartitionData = response.responses[0].partitions[0]
         if said.error_code or leader is None:  # the leader itself says who it is, too
             if said.current_leader is not None:
@@ -176,9 +182,11 @@ class QuorumFetch:
         around.step(LeaderHeard(epoch), now)
         if said.snapshot_id is not None and said.snapshot_id.end_offset >= 0:
             id = SnapshotId(Offset(said.snapshot_id.end_offset), LeaderEpoch(said.snapshot_id.epoch))
-            self._snapshot.begin(id, around.addresses[leader], epoch, now)
+            self._snapshot.begin(id, around.voters.addresses[leader], epoch, now)
             return 0 if self._snapshot.under_way else REFUSED_MS
-        around.partition.take(fetched(said)._replace(log_start=Offset(0)), now)
+        was, taken = around.partition.log.end, fetched(said)._replace(log_start=Offset(0))
+        around.partition.take(taken, now)
+        around.voters.follow(iterate(taken.records), was, around.partition.log.end, now)
         around.grown(around.partition)
         return 0
 
@@ -199,6 +207,7 @@ class QuorumFetch:
             return
         self._snapshots.drop_before(whole.id.end)
         partition.follow(partition.epoch, whole.id.end)
+        around.voters.restart(whole.id.end, whole.voters, now)
         around.replaced(whole, now)
         around.grown(partition)
         self.fetch(now)

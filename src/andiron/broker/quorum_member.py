@@ -24,6 +24,7 @@ from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_fetch import QuorumFetch, Surroundings
 from andiron.broker.quorum_messages import METADATA, TOPIC_ID, begin_request, end_request, vote_request
+from andiron.broker.quorum_voters import QuorumVoters
 from andiron.broker.snapshot_fetch import Whole
 from andiron.broker.snapshot_files import SnapshotFiles, bring_together
 from andiron.log.disk import Disk
@@ -52,10 +53,10 @@ from andiron.quorum.events import (
     Woken,
 )
 from andiron.quorum.quorum import Quorum
-from andiron.quorum.records import encode_control
+from andiron.quorum.records import VotersRecord, encode_control
 from andiron.quorum.snapshot import SnapshotId
 from andiron.quorum.state import NOBODY
-from andiron.quorum.voters import Voters
+from andiron.quorum.voter_set import VoterSet
 from andiron.records.control import control_batch
 from andiron.replication.commit_rule import in_own_epoch, majority_watermark
 from andiron.replication.leader import Progress
@@ -87,14 +88,14 @@ class QuorumMember:
 
     def __init__(
         self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
-        sync: Sync, told: Told,
+        directory: Callable[[], bytes], sync: Sync, told: Told,
     ) -> None:  # fmt: skip
         self._settings, self._disk, self._chance, self._calls = settings, disk, chance, calls
-        self._cluster_id, self._sync, self._told = cluster_id, sync, told
+        self._cluster_id, self._directory_id, self._sync, self._told = cluster_id, directory, sync, told
         self._directory = f"{settings.metadata_log_dir}/{METADATA}"
         self.snapshots = SnapshotFiles(disk, self._directory)
         self._me = NodeId(settings.node_id)
-        self._addresses = {NodeId(v.node_id): Address(v.host, v.port) for v in settings.voters.values()}
+        self.voters = QuorumVoters(settings, directory, self._voters_changed)
         self.observers: dict[NodeId, Progress] = {}
         self.leader_before = NOBODY  # the last one that was followed
 
@@ -112,17 +113,19 @@ class QuorumMember:
         self.partition = Partition(METADATA, TOPIC_ID, held)
         self.snapshots.open()
 
-    def start(self, now: Millis) -> None:
-        """Take part in the quorum, with what the log and the snapshots have."""
+    def start(self, voters: VotersRecord | None, now: Millis) -> None:
+        """Take part in the quorum, with what the log and the snapshots have; the newest of these names `voters`."""
         bring_together(self.partition.log, self.snapshots.table, now)
+        self.voters.load(self.partition, self.snapshots.table.committed, voters)
         self.quorum = Quorum(
-            self._me, Voters(self._settings.voters), self._settings.quorum, self._chance,
+            self._me, self.voters.latest.ids, self._settings.quorum, self._chance,
             lambda: LogEnd(LeaderEpoch(max(0, self._last_epoch)), self.partition.log.end), self._disk,
-            self._directory,
+            self._directory, voters_in_log=self.voters.history.is_in_log,
+            may_stand=lambda: self.voters.history.needs(self._me, self.partition.watermark),
         )  # fmt: skip
         around = Surroundings(
-            self._me, self._settings, self._calls, self._cluster_id, self.quorum, self.partition, self._addresses,
-            self.step, self._told.grown, self._told.replaced,
+            self._me, self._settings, self._calls, self._cluster_id, self._directory_id, self.quorum,
+            self.partition, self.voters, self.step, self._told.grown, self._told.replaced,
         )  # fmt: skip
         self.fetching = QuorumFetch(around, self.snapshots, self._sync)
         self._carry_out(self.quorum.step(Started(), now), now)  # a disk that is full now ends the start
@@ -158,6 +161,11 @@ class QuorumMember:
         return self.quorum.leads
 
     @property
+    def patience_ms(self) -> int:
+        """How long ago one may have fetched that is said to be there."""
+        return self._settings.quorum.controller_quorum_fetch_timeout_ms
+
+    @property
     def broken(self) -> str | None:
         """Why this node is of no use to the others any more: its copy of the log cannot be trusted to its disk."""
         is_alone = list(self.quorum.voters) == [self._me]
@@ -170,7 +178,7 @@ class QuorumMember:
 
     def address_of(self, node: NodeId) -> Address | None:
         """Where a node's controller listens."""
-        return self._addresses.get(node)
+        return self.voters.addresses.get(node)
 
     # ── what others say ──────────────────────────────────────────────────────────────
 
@@ -201,6 +209,7 @@ class QuorumMember:
         self.heard_of(node, now)
         if node in self.quorum.voters:
             leader.fetched(node, offset, now)
+            self._resign_if_removed(now)
         else:
             seen = self.observers.setdefault(node, Progress(offset, now, now, leader.end))
             seen.offset, seen.fetched_at = offset, now
@@ -241,10 +250,10 @@ class QuorumMember:
 
     def _lead(self, effect: BecameLeader, now: Millis) -> None:
         log.info("this node leads the metadata in epoch %d", effect.epoch)
-        voters = frozenset(self.quorum.voters)
+        voters = frozenset([*self.quorum.voters, self._me])
         self.partition.lead(
             self._me, effect.epoch, voters, voters, watermark=self.snapshots.table.committed, now=now,
-            lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=in_own_epoch(majority_watermark, self.partition.log.end),
+            lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=in_own_epoch(self._majority_holds, self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
         self.partition.append_own(control_batch([encode_control(effect.first_record)], timestamp=now), now)
@@ -282,4 +291,36 @@ class QuorumMember:
 
     def _send(self, voter: NodeId, request: Any, then: Callable[[Any, Millis], None]) -> None:
         timeout_ms = self._settings.quorum.controller_quorum_request_timeout_ms
-        self._calls.call(self._addresses[voter], LANE, request, timeout_ms, then)
+        address = self.address_of(voter)
+        if address is not None:
+            self._calls.call(address, LANE, request, timeout_ms, then)
+
+    # ── voters come and go ───────────────────────────────────────────────────────────
+
+    def change_voters(self, voters: VoterSet, now: Millis) -> Offset:
+        """As the leader: let these vote from now on. Returns where the log then ends."""
+        end = self.voters.change(voters, self.partition, now)
+        self._told.grown(self.partition)
+        return end
+
+    def _voters_changed(self, now: Millis) -> None:
+        """The log names other voters than before."""
+        voters = self.voters.latest.ids
+        log.info("the voters of the metadata are %s", ", ".join(map(str, voters)))
+        self.quorum.change_voters(voters, now, in_log=self.voters.history.is_in_log)
+        if self.quorum.leads:
+            counted, leader = frozenset([*voters, self._me]), self.partition.leader()
+            leader.reassigned(counted, now)
+            leader.confirmed(counted)
+            for node in voters:
+                self.observers.pop(node, None)
+
+    def _majority_holds(self, ends: Sequence[Offset]) -> Offset:
+        """What is committed, the leader's own log, which comes first, counting only if it is a voter."""
+        return majority_watermark(ends if self._me in self.quorum.voters else ends[1:])
+
+    def _resign_if_removed(self, now: Millis) -> None:
+        """A leader that is no voter any more has done its last deed once that is committed."""
+        if self._me not in self.quorum.voters and self.voters.history.changed_at < self.partition.watermark:
+            log.info("this node is no voter any more, and leads the metadata no more")
+            self.stop(now)

@@ -71,8 +71,9 @@ def end_request(
 
 
 def fetch_request(
-    cluster_id: str, me: NodeId, epoch: LeaderEpoch, position: Position, watermark: Offset, wait_ms: int
-) -> FetchRequest:
+    cluster_id: str, me: NodeId, directory: bytes, epoch: LeaderEpoch, position: Position, watermark: Offset,
+    wait_ms: int,
+) -> FetchRequest:  # fmt: skip
     """What comes next, or: what is committed beyond what I know of?"""
     partition = FetchPartition(
         METADATA.partition,
@@ -81,6 +82,7 @@ def fetch_request(
         last_fetched_epoch=position.last_epoch,
         log_start_offset=position.log_start,
         partition_max_bytes=FETCH_BYTES,
+        replica_directory_id=directory,
         high_watermark=watermark,
     )
     return FetchRequest(

@@ -111,14 +111,15 @@ class BrokerSettings:
         "controller.quorum.voters",
         LIST,
         (),
-        "The controllers that vote, as id@host:port. A node with the controller's role is one of them.",
+        "The controllers that vote, as id@host:port. A node with the controller's role is one of them. Without it a "
+        "controller votes alone, or is given a vote while the cluster runs.",
     )
     controller_quorum_bootstrap_servers: tuple[str, ...] = setting(
         "controller.quorum.bootstrap.servers",
         LIST,
         (),
         "Where the controllers are first asked for, as host:port, if controller.quorum.voters does not name"
-        " them.",
+        " them. A controller that is told of others follows them until it is given a vote.",
     )
 
     metrics_listener: str | None = setting(

@@ -28,6 +28,7 @@ from andiron.log.disk import File
 from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId
 from andiron.quorum.events import Event, LeaderAway, LeaderHeard, LeaderSeen
+from andiron.quorum.records import VotersRecord
 from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.snapshot import SnapshotId
 from andiron.wire.messages.fetch_snapshot import FetchSnapshotResponse, FetchSnapshotResponsePartition
@@ -43,6 +44,7 @@ class Whole(NamedTuple):
 
     id: SnapshotId
     image: Image
+    voters: VotersRecord | None
 
 
 class Told(NamedTuple):
@@ -181,7 +183,7 @@ class SnapshotFetch:
             self._give_up(str(error), now)
             return
         self._coming = None
-        self._told.whole(Whole(coming.id, loading.image), now)
+        self._told.whole(Whole(coming.id, loading.image, loading.voters), now)
 
     def _give_up(self, reason: str, now: Millis) -> None:
         assert self._coming is not None

@@ -22,7 +22,7 @@ from andiron.log.disk import Disk, File
 from andiron.log.partition_log import PartitionLog
 from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import Millis, Offset
-from andiron.quorum.records import SnapshotHeaderRecord
+from andiron.quorum.records import SnapshotHeaderRecord, VotersRecord
 from andiron.quorum.snapshot import PART, Entry, SnapshotId, entries_of, parse_file_name
 from andiron.quorum.snapshots import Held, Snapshots
 
@@ -52,14 +52,14 @@ class SnapshotFiles:
             except (AndironError, OSError) as error:
                 log.error("the snapshot %s is passed over: %s", name, error)
 
-    def newest_image(self) -> tuple[SnapshotId, Image] | None:
-        """The newest snapshot that can be read, and its image; those that cannot leave the table."""
+    def newest(self) -> SnapshotLoading | None:
+        """The newest snapshot that can be read, read; those that cannot leave the table."""
         for id in reversed(list(self.table)):
             try:
                 loading = SnapshotLoading(self.entries(id), id, Image())
                 while not loading.go_on():
                     pass
-                return id, loading.image
+                return loading
             except (AndironError, OSError) as error:
                 log.error("the snapshot %s is passed over: %s", id.file_name, error)
                 self.table.discard(id)
@@ -123,12 +123,13 @@ class SnapshotLoading:
     """A snapshot on its way into an image, some records at a time."""
 
     def __init__(self, entries: Iterator[Entry], id: SnapshotId, image: Image) -> None:
-        self._entries, self._id, self.image = entries, id, image
+        self._entries, self.id, self.image = entries, id, image
         self.timestamp = Millis(0)  # of the last record that it stands for
+        self.voters: VotersRecord | None = None  # where they are not those of the settings
 
     def go_on(self, count: int = 1000) -> bool:
         """Take in so many more; whether that was all. Raises if the snapshot is not whole."""
-        last = Offset(self._id.end - 1)
+        last = Offset(self.id.end - 1)
         for _ in range(count):
             entry = next(self._entries, None)
             if entry is None:
@@ -138,6 +139,8 @@ class SnapshotLoading:
                 self._replay(entry, last)
             elif isinstance(entry, SnapshotHeaderRecord):
                 self.timestamp = Millis(entry.last_contained_log_timestamp)
+            elif isinstance(entry, VotersRecord):
+                self.voters = entry
         return False
 
     def _replay(self, value: bytes, offset: Offset) -> None:

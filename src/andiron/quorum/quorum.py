@@ -14,6 +14,11 @@ only one who does not know that there is another.
 A prospective asks "would you vote for me?" before it really stands (pre-vote, KIP-996): a voter that was cut off and
 comes back cannot depose a leader whom the others still hear, since asking costs nobody an epoch.
 
+Who votes may change while the quorum runs (`change_voters`): from the moment that the log says so, who is asked and
+what a majority is go by it. A leader that is not among them any more leads on until that is committed. If it dies
+before, it may be the only one to have a record that the others need to go on; so it stands again, though it votes no
+more (`may_stand`).
+
 Whatever is said about an epoch or a vote is on the disk first (state.py). Time and chance are arguments; what has to
 be asked of others goes out as effects, and each answer comes back as an event, or never.
 
@@ -72,14 +77,16 @@ class Quorum:
 
     def __init__(
         self, me: NodeId, voters: Voters, settings: QuorumSettings, chance: Chance,
-        log_end: Callable[[], LogEnd], files: SmallFiles, directory: str,
+        log_end: Callable[[], LogEnd], files: SmallFiles, directory: str, *, voters_in_log: bool = False,
+        may_stand: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
-        self.voters = voters
+        """One that is no voter stands for election only where `may_stand` says so."""
+        self.voters, self._voters_in_log, self._may_stand = voters, voters_in_log, may_stand
         self.role = Role.UNATTACHED
         self._me, self._settings, self._chance, self._log_end = me, settings, chance, log_end
         self._files, self._directory = files, directory
         self._state = load(files, directory)
-        if voters and self._state.voters not in (None, voters):
+        if voters and not voters_in_log and self._state.voters not in (None, voters):
             raise ErrorCode.INCONSISTENT_VOTER_SET.error(
                 f"the voters are {voters}, and {directory} was last used with {self._state.voters}"
             )
@@ -112,6 +119,14 @@ class Quorum:
     def postpone(self, until: Millis) -> None:
         """What was due could not be written down: nothing has happened, and it is tried again then."""
         self._deadline = max(self._deadline, until)
+
+    def change_voters(self, voters: Voters, now: Millis, *, in_log: bool) -> None:
+        """These vote from now on, as the log says; or the settings, if it says nothing (any more)."""
+        self.voters, self._voters_in_log = voters, in_log
+        if self.leads:
+            self._heard = {voter: self._heard.get(voter, now) for voter in self._others}
+            look_at = Millis(now + self._settings.controller_quorum_fetch_timeout_ms // 2)
+            self._deadline = NEVER if self._is_sole_voter else min(self._deadline, look_at)
 
     # ── what happens ─────────────────────────────────────────────────────────────────
 
@@ -164,7 +179,7 @@ class Quorum:
 
     def _start(self, now: Millis) -> list[Effect]:
         if (seen := self._log_end().epoch) > self.epoch:  # the file was lost
-            self._keep(QuorumState(seen, voters=self.voters))
+            self._keep(QuorumState(seen, voters=self._voters_given))
         if self._is_sole_voter:
             return self._stand(now)
         if self._state.leader == self._me:  # it led when it last ran, so its vote in this epoch is its own
@@ -179,9 +194,9 @@ class Quorum:
         match self.role:
             case Role.LEADER:
                 return self._check_quorum(now)
-            case Role.RESIGNED:
+            case Role.RESIGNED if self._stands:
                 return self._unattach(LeaderEpoch(self.epoch + 1), now)
-            case _ if self._me in self.voters:
+            case _ if self._stands:
                 return self._ask_around(now)
             case _:
                 self._wait_as(Role.UNATTACHED, self._settings.controller_quorum_fetch_timeout_ms, now)
@@ -202,11 +217,13 @@ class Quorum:
     def _ask_around(self, now: Millis) -> list[Effect]:
         """Would a majority vote for this node? Nothing is promised, and no epoch is used up."""
         lost: list[Effect] = [LostLeader(self.epoch)] if self.role is Role.FOLLOWER else []
+        if self._is_sole_voter:
+            return lost + self._stand(now)
         self._wait_as(Role.PROSPECTIVE, self._election_timeout(), now)
         return lost + self._ask(pre_vote=True)
 
     def _stand(self, now: Millis) -> list[Effect]:
-        self._keep(QuorumState(LeaderEpoch(self.epoch + 1), voted=self._me, voters=self.voters))
+        self._keep(QuorumState(LeaderEpoch(self.epoch + 1), voted=self._me, voters=self._voters_given))
         self._wait_as(Role.CANDIDATE, self._election_timeout(), now)
         asked = self._ask(pre_vote=False)
         return self._lead(now) if self._is_sole_voter else asked
@@ -233,7 +250,7 @@ class Quorum:
         return []
 
     def _lead(self, now: Millis) -> list[Effect]:
-        self._keep(QuorumState(self.epoch, leader=self._me, voters=self.voters))
+        self._keep(QuorumState(self.epoch, leader=self._me, voters=self._voters_given))
         self._heard = dict.fromkeys(self._others, now)
         self._wait_as(Role.LEADER, self._settings.controller_quorum_fetch_timeout_ms // 2, now)
         if self._is_sole_voter:
@@ -278,20 +295,20 @@ class Quorum:
 
     def _follow(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
         if (epoch, leader) != (self.epoch, self._state.leader):
-            self._keep(QuorumState(epoch, leader=leader, voters=self.voters))
+            self._keep(QuorumState(epoch, leader=leader, voters=self._voters_given))
         self._wait_as(Role.FOLLOWER, self._settings.controller_quorum_fetch_timeout_ms, now)
         self._hears_leader = False
         return [BecameFollower(epoch, leader)]
 
     def _unattach(self, epoch: LeaderEpoch, now: Millis) -> list[Effect]:
         """Go on in a later epoch, of which no leader is known."""
-        self._keep(QuorumState(epoch, voters=self.voters))
+        self._keep(QuorumState(epoch, voters=self._voters_given))
         self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
         return [LostLeader(epoch)]
 
     def _succeed(self, epoch: LeaderEpoch, successors: list[NodeId], now: Millis) -> list[Effect]:
         """The leader has said that it goes: its chosen successor asks around at once, the others a little later."""
-        if epoch != self.epoch or self.role is not Role.FOLLOWER or self._me not in self.voters:
+        if epoch != self.epoch or self.role is not Role.FOLLOWER or not self._stands:
             return []
         self._hears_leader = False
         if successors[:1] == [self._me]:
@@ -308,6 +325,14 @@ class Quorum:
         return [LostLeader(self.epoch), *told]
 
     # ── parts ────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _stands(self) -> bool:
+        return self._me in self.voters or self._may_stand()
+
+    @property
+    def _voters_given(self) -> Voters | None:
+        return None if self._voters_in_log else self.voters
 
     @property
     def _others(self) -> list[NodeId]:

@@ -3,8 +3,8 @@
     {"clusterId": "", "leaderId": 1, "leaderEpoch": 7, "votedId": -1, "appliedOffset": 0,
      "currentVoters": [{"voterId": 1}], "data_version": 0}
 
-It is Kafka's file. Version 0 belongs to a quorum whose voters are given in the settings, as ours are, and is
-what is written; version 1 has the directory of the candidate instead of the voters, and is read as well.
+It is Kafka's file. Version 0 belongs to a quorum whose voters are given in the settings; version 1, to one whose voters
+are in its log, and has the directory of the candidate in their place.
 
 A vote counts only when it is on the disk: a voter that forgot its vote could vote twice in one epoch, and
 two leaders would come of it. So a file that cannot be read stops the node; it is not taken for an empty one.
@@ -22,6 +22,7 @@ from andiron.quorum.voters import Voters
 
 FILE = "quorum-state"
 NOBODY = NodeId(-1)
+_NO_DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 class SmallFiles(Protocol):
@@ -42,19 +43,22 @@ class QuorumState:
     epoch: LeaderEpoch
     leader: NodeId = NOBODY
     voted: NodeId = NOBODY
-    voters: Voters | None = None  # as of when it was written; None where the file does not tell
+    voters: Voters | None = None  # as of when it was written; None where they are in the log
 
     def encode(self) -> bytes:
-        voters = [{"voterId": voter} for voter in self.voters or ()]
-        fields = {
-            "clusterId": "",
-            "leaderId": self.leader,
-            "leaderEpoch": self.epoch,
-            "votedId": self.voted,
-            "appliedOffset": 0,
-            "currentVoters": voters,
-            "data_version": 0,
-        }
+        known = {"leaderId": self.leader, "leaderEpoch": self.epoch, "votedId": self.voted}
+        fields: dict[str, Any]
+        if self.voters is None:
+            fields = {**known, "votedDirectoryId": _NO_DIRECTORY, "data_version": 1}
+        else:
+            voters = [{"voterId": voter} for voter in self.voters]
+            fields = {
+                "clusterId": "",
+                **known,
+                "appliedOffset": 0,
+                "currentVoters": voters,
+                "data_version": 0,
+            }
         return json.dumps(fields, separators=(",", ":")).encode()
 
 

@@ -8,8 +8,8 @@ from andiron.model.ids import NodeId
 
 
 class Voters:
-    """The nodes that vote, in the order of their numbers. It does not change while a node runs. An observer that was
-    only told where to find some of them knows none."""
+    """The nodes that vote, in the order of their numbers. An observer that was only told where to find some of them
+    knows none."""
 
     __slots__ = ("_ids",)
 

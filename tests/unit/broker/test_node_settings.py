@@ -55,6 +55,19 @@ SMALLEST = {
 }
 
 
+@pytest.mark.parametrize("server", ["localhost:9093", "127.0.0.1:9093"])
+def test_a_controller_that_is_told_of_itself_only_votes_alone(server):
+    assert list(load(controller__quorum__bootstrap__servers=server).voters) == [1]
+
+
+@pytest.mark.parametrize("servers", ["elsewhere:9093", "localhost:9094", "localhost:9093,elsewhere:9093"])
+def test_a_controller_that_is_told_of_others_waits_for_a_vote(servers):
+    settings = load(controller__quorum__bootstrap__servers=servers)
+
+    assert settings.voters == {}
+    assert len(settings.bootstrap_controllers) == servers.count(":")
+
+
 def load(**changes: str | None) -> NodeSettings:
     given = {**SMALLEST, **{name.replace("__", "."): value for name, value in changes.items()}}
     return NodeSettings.load({name: value for name, value in given.items() if value is not None})

@@ -58,7 +58,7 @@ def test_a_leader_that_goes_says_who_should_follow_the_best_first():
 
 
 def test_a_follower_fetches_by_the_topics_id_and_tells_what_it_knows():
-    request = sent(fetch_request(CLUSTER, 3, 7, Position(42, 6, 10), 40, 500))
+    request = sent(fetch_request(CLUSTER, 3, b"d" * 16, 7, Position(42, 6, 10), 40, 500))
 
     [topic] = request.topics
     [asked] = topic.partitions
@@ -66,7 +66,8 @@ def test_a_follower_fetches_by_the_topics_id_and_tells_what_it_knows():
     assert topic.topic_id == TOPIC_ID
     assert (asked.current_leader_epoch, asked.fetch_offset, asked.last_fetched_epoch) == (7, 42, 6)
     assert (asked.log_start_offset, asked.high_watermark) == (10, 40)
+    assert asked.replica_directory_id == b"d" * 16
 
 
 def test_a_fetch_of_the_metadata_is_no_session():
-    assert fetch_request(CLUSTER, 3, 7, Position(42, 6, 10), 40, 500).session_epoch == -1
+    assert fetch_request(CLUSTER, 3, b"d" * 16, 7, Position(42, 6, 10), 40, 500).session_epoch == -1

@@ -133,7 +133,7 @@ def test_what_is_written_is_of_one_moment_though_the_image_goes_on(monkeypatch):
     node.settle()
 
     assert [id.end for id in snapshots(node)] == [end]
-    _, image = metadata(node).member.snapshots.newest_image()
+    image = metadata(node).member.snapshots.newest().image
     assert {name: topic.id for name, topic in image.topics.items()} == before
 
 

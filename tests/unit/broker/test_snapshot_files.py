@@ -9,6 +9,7 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import TopicPartition
+from andiron.quorum.records import KRaftVersionRecord, Voter, VotersRecord
 from andiron.quorum.snapshot import SnapshotId, batches_of
 from andiron.quorum.snapshots import Held, Snapshots
 from andiron.records.batch import Batch
@@ -27,11 +28,11 @@ def disk():
     return disk
 
 
-def written(disk, id, *names):
+def written(disk, id, *names, about=()):
     """A whole snapshot with topics of these names."""
     files = SnapshotFiles(disk, HERE)
     file = files.begin(id)
-    for batch in batches_of(id, id.end * 1000, (encode_record(topic(name)) for name in names)):
+    for batch in batches_of(id, id.end * 1000, (encode_record(topic(name)) for name in names), about):
         file.append(batch)
     file.sync()
     files.finish(id, file, id.end * 1000)
@@ -55,20 +56,28 @@ def test_what_was_written_is_found_again(disk):
 
     assert list(files.table) == [OLD]
     assert files.table.get(OLD) == Held(OLD, len(disk.read_file(path)), 10_000)
-    id, image = files.newest_image()
-    assert (id, list(image.topics), image.next_offset) == (OLD, ["a", "b"], 10)
+    found = files.newest()
+    assert (found.id, list(found.image.topics), found.image.next_offset) == (OLD, ["a", "b"], 10)
+    assert found.voters is None
     assert files.read(OLD, 0, 1 << 20) == disk.read_file(path)
     assert files.read(OLD, 3, 5) == disk.read_file(path)[3:8]
 
 
 def test_without_any_there_is_no_image(disk):
-    assert opened(disk).newest_image() is None
+    assert opened(disk).newest() is None
 
 
 def test_a_snapshot_of_nothing_stands_somewhere_all_the_same(disk):
     written(disk, OLD)
 
-    assert opened(disk).newest_image()[1].next_offset == 10
+    assert opened(disk).newest().image.next_offset == 10
+
+
+def test_it_says_who_votes_where_the_settings_do_not(disk):
+    voters = VotersRecord(0, [Voter(1, b"d" * 16)])
+    written(disk, OLD, "a", about=[KRaftVersionRecord(0, 1), voters])
+
+    assert opened(disk).newest().voters == voters
 
 
 def test_what_was_not_finished_goes(disk):
@@ -94,9 +103,9 @@ def test_one_that_was_cut_is_passed_over_with_a_notice_and_an_older_one_serves(d
     disk.write_file(path, disk.read_file(path)[:left])
 
     files = opened(disk)
-    id, image = files.newest_image()
+    found = files.newest()
 
-    assert (id, list(image.topics)) == (OLD, ["old"])
+    assert (found.id, list(found.image.topics)) == (OLD, ["old"])
     assert list(files.table) == [OLD]
     assert f"{NEW.file_name} is passed over" in caplog.text
     assert disk.exists(path), "for whoever wants to look at it"
@@ -110,7 +119,7 @@ def test_one_that_makes_no_sense_is_passed_over(disk, caplog):
         file.append(batch)
     files.finish(NEW, file, 0)
 
-    assert opened(disk).newest_image() is None
+    assert opened(disk).newest() is None
     assert "what is not there" in caplog.text
 
 

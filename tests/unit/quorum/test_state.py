@@ -45,8 +45,14 @@ def test_kafkas_own_file_is_read_and_written():
     assert files["/m/quorum-state"] == KAFKA_0
 
 
-def test_the_file_of_a_quorum_with_changing_voters_is_read():
-    assert load(Memory({"/m/quorum-state": KAFKA_1}), "/m") == QuorumState(4, leader=NOBODY, voted=2)
+def test_the_file_of_a_quorum_with_changing_voters_is_read_and_written():
+    state = QuorumState(4, leader=NOBODY, voted=2)
+    files = Memory({"/m/quorum-state": KAFKA_1})
+
+    assert load(files, "/m") == state
+    store(files, "/m", state)
+    assert files["/m/quorum-state"] == KAFKA_1.replace(b"AAAQ", b"AAAA"), "we tell no directories"
+    assert load(files, "/m") == state
 
 
 @pytest.mark.parametrize(

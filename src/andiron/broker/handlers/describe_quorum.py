@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
-from andiron.broker.quorum_messages import METADATA
+from andiron.broker.quorum_messages import METADATA, NO_DIRECTORY
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -52,13 +52,14 @@ def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
 def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
     member = broker.metadata.member
     leader, me = member.partition.leader(), NodeId(broker.settings.node_id)
-    voters = [_state(node, seen) for node, seen in leader.progress().items()]
-    voters.append(
-        ReplicaState(me, log_end_offset=leader.end, last_fetch_timestamp=now, last_caught_up_timestamp=now)
-    )
+    voters = [_state(broker, node, seen) for node, seen in leader.progress().items()]
+    itself = ReplicaState(me, broker.directories.metadata_id, leader.end, now, now)
     observers = [
-        _state(node, seen) for node, seen in member.observers.items() if now - seen.fetched_at < OBSERVER_MS
+        _state(broker, node, seen)
+        for node, seen in member.observers.items()
+        if now - seen.fetched_at < OBSERVER_MS
     ]
+    (voters if me in member.quorum.voters else observers).append(itself)
     described = DescribeQuorumResponsePartition(
         METADATA.partition,
         leader_id=me,
@@ -72,9 +73,10 @@ def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
     )
 
 
-def _state(node: NodeId, seen: Progress) -> ReplicaState:
+def _state(broker: Broker, node: NodeId, seen: Progress) -> ReplicaState:
     return ReplicaState(
         node,
+        broker.metadata.member.voters.directories.get(node, NO_DIRECTORY),
         log_end_offset=seen.offset,
         last_fetch_timestamp=seen.fetched_at,
         last_caught_up_timestamp=seen.caught_up_at,

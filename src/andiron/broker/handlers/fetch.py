@@ -167,6 +167,8 @@ class Fetch:
         """Only what this very log has counts: a follower that parted from it holds something else."""
         leader, offset = partition.leader(), Offset(wanted.fetch_offset)
         partition.check_epoch(wanted.current_leader_epoch)
+        if partition is self._broker.metadata.partition and self._replica is not None:
+            self._broker.metadata.member.voters.directories[self._replica.id] = wanted.replica_directory_id
         if self._snapshot(partition, wanted) is not None:
             return
         if wanted.last_fetched_epoch >= 0 and _divergence(

@@ -35,7 +35,7 @@ def handle(broker: Broker, request: Request[VoteRequest]) -> VoteResponse:
     answer = VoteResponsePartition(METADATA.partition)
     if body.voter_id not in (-1, broker.settings.node_id):
         answer.error_code = ErrorCode.INVALID_VOTER_KEY.number
-    elif asked.replica_id not in member.quorum.voters:
+    elif not member.voters.may_change and asked.replica_id not in member.quorum.voters:
         answer.error_code = ErrorCode.INCONSISTENT_VOTER_SET.number
     else:
         end = LogEnd(LeaderEpoch(asked.last_offset_epoch), Offset(asked.last_offset))

@@ -1,0 +1,120 @@
+"""Who votes, at this node: what its settings say, until its log says it.
+
+    settings ─┐
+    snapshot ─┼─▶ VoterHistory ─▶ who votes, and where they are reached
+    log ──────┘        ▲
+                       └─ records that come, are cut off, or are skipped by a snapshot
+
+A quorum whose voters are in the settings of all its nodes keeps them (`controller.quorum.voters`). One that began with
+a node by itself, without that setting, can grow and shrink: the first change writes the voters into the log, and from
+then on that is what counts. So can one to which Kafka's `kafka-storage format` gave a snapshot with its voters.
+
+Read next: quorum/voter_history.py; voter_changes.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from andiron.broker.node_settings import NodeSettings
+from andiron.broker.partition import Partition
+from andiron.broker.shards import batches_between
+from andiron.model.ids import Address, Millis, NodeId, Offset
+from andiron.quorum.records import (
+    ControlRecord,
+    KRaftVersionRecord,
+    VotersRecord,
+    decode_control,
+    encode_control,
+)
+from andiron.quorum.voter_history import VoterHistory
+from andiron.quorum.voter_set import KRAFT_VERSION, VoterNode, VoterSet
+from andiron.records.batch import Batch
+from andiron.records.control import ControlType, control_batch, control_type
+from andiron.records.record import records_of
+
+
+class QuorumVoters:
+    """The voters that hold, and the addresses of all controllers that were ever heard of."""
+
+    def __init__(
+        self, settings: NodeSettings, directory: Callable[[], bytes], changed: Callable[[Millis], None]
+    ) -> None:
+        self._settings, self._directory, self._changed = settings, directory, changed
+        self._me = NodeId(settings.node_id)
+        self.addresses = {NodeId(v.node_id): Address(v.host, v.port) for v in settings.voters.values()}
+        self.directories: dict[NodeId, bytes] = {}  # as those that fetch from here say it
+        self.history = VoterHistory(VoterSet())
+
+    def load(self, partition: Partition, start: Offset, record: VotersRecord | None) -> None:
+        """Find out who votes: by a snapshot that ends at `start`, and the log from there."""
+        name = self._settings.controller_listeners[0]
+        given = [
+            VoterNode(id, self._directory() if id == self._me else bytes(16), ((name, address),))
+            for id, address in self.addresses.items()
+        ]
+        self.history = VoterHistory(VoterSet(given))
+        self.history.restarted(start, record)
+        for batch in batches_between(partition, start, partition.log.end):
+            self._note(batch)
+        self._learn_addresses()
+
+    @property
+    def latest(self) -> VoterSet:
+        return self.history.latest
+
+    @property
+    def may_change(self) -> bool:
+        """Whether they are not fixed by everybody's settings."""
+        return self.history.is_in_log or not self._settings.broker.controller_quorum_voters
+
+    # ── what happens to the log ──────────────────────────────────────────────────────
+
+    def follow(self, batches: Iterable[Batch], was: Offset, end: Offset, now: Millis) -> None:
+        """The log, which ended at `was`, has taken in these batches, or was cut; it ends at `end` now."""
+        before = self.latest
+        if end < was:
+            self.history.truncated(end)
+        else:
+            for batch in batches:
+                if was <= batch.base_offset < end:
+                    self._note(batch)
+        if self.latest is not before:
+            self._settle(now)
+
+    def restart(self, end: Offset, record: VotersRecord | None, now: Millis) -> None:
+        """The log goes on from a snapshot."""
+        self.history.restarted(end, record)
+        self._settle(now)
+
+    def change(self, voters: VoterSet, partition: Partition, now: Millis) -> Offset:
+        """As the leader: let these vote from now on. Returns where the log then ends."""
+        records: list[ControlRecord] = (
+            [] if self.history.is_in_log else [KRaftVersionRecord(0, KRAFT_VERSION)]
+        )
+        records.append(voters.record())
+        was = partition.log.end
+        batch = control_batch([encode_control(each) for each in records], timestamp=now)
+        partition.append_own(batch, now)
+        self.follow([Batch(batch)], was, partition.log.end, now)
+        return partition.log.end
+
+    # ── inside ───────────────────────────────────────────────────────────────────────
+
+    def _note(self, batch: Batch) -> None:
+        if not batch.is_control:
+            return
+        for record in records_of(batch):
+            if control_type(record.key) is ControlType.KRAFT_VOTERS:
+                found = decode_control(ControlType.KRAFT_VOTERS, record.value or b"")
+                assert isinstance(found, VotersRecord)
+                self.history.appended(found, Offset(record.offset))
+
+    def _settle(self, now: Millis) -> None:
+        self._learn_addresses()
+        self._changed(now)
+
+    def _learn_addresses(self) -> None:
+        for voter in self.latest:
+            if voter.address is not None:
+                self.addresses[voter.id] = voter.address
