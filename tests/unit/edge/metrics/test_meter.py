@@ -170,11 +170,12 @@ def test_answers_that_come_out_of_order_are_each_counted_once():
         assert waited(play) == {"a": 3, "c": 1}
 
 
-def test_a_frame_that_is_too_short_to_be_a_request_is_counted_all_the_same(caplog):
+def test_a_frame_that_is_too_short_to_have_a_kind_gets_to_the_node_all_the_same(caplog):
     with Playground() as play:
         client = play.connect()
-        client.send(b"", b"x")
+        client.send(b"")
         assert client.is_hung_up()
+        assert play.node.texts == [""]
 
 
 def test_flushes_are_timed(tmp_path):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from andiron.edge.metrics.traffic import api_name
 from andiron.wire.messages.heartbeat import HeartbeatRequest
 from edge.playground import Playground
@@ -44,10 +46,10 @@ def test_errors_by_api():
 
 def test_frames_that_are_no_request():
     world = SmallNode()
-    try:
+    with pytest.raises(Closed):
         world.ask_raw(3, 9, b"\xff" * 3)
-    except Closed:
-        assert scraped(world)["andiron_malformed_requests_total"] == 1
+
+    assert scraped(world)["andiron_malformed_requests_total"] == 1
 
 
 def test_how_long_requests_took():
