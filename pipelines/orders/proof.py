@@ -2,14 +2,15 @@
 
     python pipelines/orders/proof.py                      the whole of it, in a temporary folder
     python pipelines/orders/proof.py --orders 5000        a small one, as the tests have it
+    python pipelines/orders/proof.py --brokers 3          on a cluster, and one of its nodes is killed with kill -9
 
     t ─▶  orders flow in ───────────────────────────────────────┤
           the pipeline runs ──── kill -9 │ again ───────────────────────────── lag 0 │ stop │ check
           the broker ────────────────────────────── stop, start ──────────────
 
 The driver is killed with everything it started, in the middle of whatever it was doing, when a third is done; the
-broker is restarted when two thirds are. Neither is told beforehand. Orders do not flow in further than a quarter of
-all ahead of the slowest reader, so that every reader is at work when it happens.
+broker is restarted when two thirds are, or one of several killed. Neither is told beforehand. Orders do not flow in
+further than a quarter of all ahead of the slowest reader, so that every reader is at work when it happens.
 
 Read next: checking.py, on what is checked.
 """
@@ -80,15 +81,19 @@ class Background:
             raise RuntimeError(f"{' '.join(self._command[2:5])} has ended: " + "\n".join(last))
 
 
-def prove(sample: Sample, folder: str, chosen: dict[str, str], say: Callable[[str], None]) -> list[Finding]:
+def prove(
+    sample: Sample, folder: str, chosen: dict[str, str], say: Callable[[str], None], brokers: int = 1
+) -> list[Finding]:
     """Do it all in a folder, with settings of the pipeline's; what was found of each output."""
-    port = _free_port()
-    bootstrap, begun_s = f"localhost:{port}", time.monotonic()
+    port = _free_port(max(2, brokers))
+    bootstrap = ",".join(f"localhost:{port + number}" for number in range(brokers))
+    begun_s = time.monotonic()
     data = os.path.join(folder, "pipeline-data")
     given = {"watermark": "1 hour", **chosen}
     settings: Any = parse(Settings, {**given, "bootstrap": bootstrap, "data": os.path.join(data, "orders")})
     where = ("--port", str(port), "--data", os.path.join(folder, "data"))
-    node = Background("up", "--quiet", *where, log=os.path.join(folder, "node.log"))
+    several = ("--brokers", str(brokers), "--restart") if brokers > 1 else ("--quiet",)
+    node = Background("up", *several, *where, log=os.path.join(folder, "node.log"))
     sets = [part for name, value in given.items() for part in ("--set", f"{name}={value}")]
     run = ("pipeline", "run", "orders", "-b", bootstrap, "--data", data, *sets)
     driver = Background(*run, log=os.path.join(folder, "pipeline.log"))
@@ -113,9 +118,13 @@ def prove(sample: Sample, folder: str, chosen: dict[str, str], say: Callable[[st
         tell(f"the driver was killed; read: {watch.account()}")
         driver.start()
         watch.until(2 * records // 3)
-        node.stop()
-        node.start()
-        tell(f"the broker was restarted; read: {watch.account()}")
+        if brokers > 1:
+            _kill_node(2, folder)
+            tell(f"node 2 of {brokers} was killed; read: {watch.account()}")
+        else:
+            node.stop()
+            node.start()
+            tell(f"the broker was restarted; read: {watch.account()}")
         watch.until(records)
         tell("every reader is at the end of the topic")
         driver.stop()
@@ -221,13 +230,24 @@ def _await_broker(settings: Settings) -> None:
             return
 
 
-def _free_port() -> int:
-    """One that is free, with the one above it, for now."""
+def _kill_node(number: int, folder: str) -> None:
+    """kill -9 to one node of a cluster; whoever started it starts it again."""
+    settings = os.path.join(folder, "data", f"node-{number}", "server.properties")
+    found = subprocess.run(["pgrep", "-f", settings], capture_output=True, text=True, check=False)
+    for pid in found.stdout.split():
+        os.kill(int(pid), signal.SIGKILL)
+
+
+def _free_port(count: int) -> int:
+    """One that is free, with those above it, for now."""
     while True:
-        with contextlib.suppress(OSError), socket.socket() as low, socket.socket() as high:
-            low.bind(("localhost", 0))
-            high.bind(("localhost", low.getsockname()[1] + 1))
-            return int(low.getsockname()[1])
+        with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+            first = stack.enter_context(socket.socket())
+            first.bind(("localhost", 0))
+            port = int(first.getsockname()[1])
+            for above in range(port + 1, port + count):
+                stack.enter_context(socket.socket()).bind(("localhost", above))
+            return port
 
 
 def main() -> int:
@@ -237,6 +257,9 @@ def main() -> int:
     )
     options.add_argument("--orders", type=int, default=1_000_000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument(
+        "--brokers", type=int, default=1, help="several are a cluster, of which one is killed"
+    )
     options.add_argument("--folder", help="where all of it is kept; a temporary folder otherwise")
     options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the pipeline")
     given = options.parse_args()
@@ -244,7 +267,9 @@ def main() -> int:
     with contextlib.ExitStack() as stack:
         folder = given.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="orders-proof-"))
         os.makedirs(folder, exist_ok=True)
-        findings = prove(Sample(given.seed, given.orders), os.path.abspath(folder), chosen, print_now)
+        findings = prove(
+            Sample(given.seed, given.orders), os.path.abspath(folder), chosen, print_now, given.brokers
+        )
     for finding in findings:
         print_now(str(finding))
     wrong = sum(bool(finding.problem) for finding in findings)

@@ -51,6 +51,7 @@ from andiron.broker.replica_places import ReplicaPlaces
 from andiron.broker.replication_quota import ReplicationQuota
 from andiron.broker.request import Request
 from andiron.broker.transaction_coordinator import TransactionCoordinator
+from andiron.broker.turns import Turns
 from andiron.broker.waiting import Wait, WaitingRoom
 from andiron.controller.image import BROKER, Image
 from andiron.log.disk import Disk
@@ -114,6 +115,7 @@ class Broker:
             self.followers.heard,
             self.in_sync.count,
         )
+        self.turns = Turns(self.touch)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.live = LiveSettings(settings, self.metadata)
         self.housekeeping = Housekeeping(
@@ -278,6 +280,7 @@ class Broker:
     def disconnected(self, conn: int, now: Millis) -> None:
         """A connection is gone: of a node that follows the metadata, perhaps."""
         self.metadata.disconnected(conn, now)
+        self.turns.forget(conn)
 
     def answered(self, event: Answered | Unanswered, now: Millis) -> None:
         """Another node has answered a call, or will not."""

@@ -139,7 +139,7 @@ def begin_transaction(broker: Broker, request: Request[ProduceRequest], transact
         ]
     )
     if not wait.until():
-        _keep_records(request.body)
+        keep_records(request.body)
     return wait.and_then(note)
 
 
@@ -159,7 +159,7 @@ def _first_batches(broker: Broker, body: ProduceRequest) -> Iterator[tuple[Parti
                 yield partition, batch
 
 
-def _keep_records(body: ProduceRequest) -> None:
+def keep_records(body: ProduceRequest) -> None:
     """What was received is good for this step only, and the answer will come later."""
     for topic in body.topic_data:
         for produced in topic.partition_data:

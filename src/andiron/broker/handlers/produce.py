@@ -6,8 +6,9 @@ written. The advertised minimum is 0 because librdkafka before 2.9 turns compres
 for a broker that begins at 3 (KAFKA-18659); nobody sends a version below 3.
 
 The first batch of a transaction in a partition waits for its coordinator's word before it is
-appended (transactional_writes.py). Batches of a transaction in a request that does not name it are
-refused, and all of the request with them.
+appended (transactional_writes.py), and what comes after it on its connection for its turn
+(turns.py). Batches of a transaction in a request that does not name it are refused, and all of the
+request with them.
 
 A partition that is led elsewhere says by whom (leader_hints.py).
 
@@ -25,7 +26,12 @@ from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.partition import Partition, Written
 from andiron.broker.request import Request
 from andiron.broker.traffic import count
-from andiron.broker.transactional_writes import Admissions, are_transactional, begin_transaction
+from andiron.broker.transactional_writes import (
+    Admissions,
+    are_transactional,
+    begin_transaction,
+    keep_records,
+)
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
@@ -58,8 +64,13 @@ def handle(broker: Broker, request: Request[ProduceRequest]) -> ProduceResponse 
         if _has_transactional(body):
             return _refusal(body, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         return produce(broker, request, {})
-    return begin_transaction(broker, request, body.transactional_id).and_then(
-        lambda admissions: produce(broker, request, admissions)
+    id = body.transactional_id
+    if broker.turns.is_waiting(request.conn):
+        keep_records(body)
+    return broker.turns.take(
+        request.conn,
+        lambda: begin_transaction(broker, request, id),
+        lambda admissions: produce(broker, request, admissions),
     )
 
 
