@@ -28,7 +28,7 @@ from andiron.quorum.records import (
     encode_control,
 )
 from andiron.quorum.voter_history import VoterHistory
-from andiron.quorum.voter_set import KRAFT_VERSION, VoterNode, VoterSet
+from andiron.quorum.voter_set import KRAFT_VERSION, NOWHERE, VoterNode, VoterSet
 from andiron.records.batch import Batch
 from andiron.records.control import ControlType, control_batch, control_type
 from andiron.records.record import records_of
@@ -50,7 +50,7 @@ class QuorumVoters:
         """Find out who votes: by a snapshot that ends at `start`, and the log from there."""
         name = self._settings.controller_listeners[0]
         given = [
-            VoterNode(id, self._directory() if id == self._me else bytes(16), ((name, address),))
+            VoterNode(id, self._directory() if id == self._me else NOWHERE, ((name, address),))
             for id, address in self.addresses.items()
         ]
         self.history = VoterHistory(VoterSet(given))
@@ -67,6 +67,13 @@ class QuorumVoters:
     def may_change(self) -> bool:
         """Whether they are not fixed by everybody's settings."""
         return self.history.is_in_log or not self._settings.broker.controller_quorum_voters
+
+    def directory_of(self, node: NodeId) -> bytes:
+        """Where a node has its log: as the log says of a voter, be it dead, or as it says itself."""
+        voter = self.latest.get(node)
+        if voter is not None and voter.directory != NOWHERE:
+            return voter.directory
+        return self.directories.get(node, NOWHERE)
 
     # ── what happens to the log ──────────────────────────────────────────────────────
 

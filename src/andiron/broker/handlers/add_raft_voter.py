@@ -9,6 +9,7 @@ caught up, or another change is not committed yet.
 
 from __future__ import annotations
 
+from andiron.broker.at_the_leader import at_the_leader
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
@@ -29,10 +30,11 @@ def handle(broker: Broker, request: Request[AddRaftVoterRequest]) -> AddRaftVote
     body = request.body
     if body.cluster_id not in (None, broker.cluster_id):
         return _refusal(ErrorCode.INCONSISTENT_CLUSTER_ID.error("this is another cluster"))
-    if not broker.metadata.leads:
-        if request.listener in broker.settings.controller_listeners:
-            return _refusal(ErrorCode.NOT_LEADER_OR_FOLLOWER.error("another node leads the quorum"))
-        return broker.pass_on(request, body.timeout_ms).or_else(_refusal)
+    return at_the_leader(broker, request, lambda: _added(broker, request), _refusal, body.timeout_ms)
+
+
+def _added(broker: Broker, request: Request[AddRaftVoterRequest]) -> AddRaftVoterResponse | Wait:
+    body = request.body
     listeners = tuple((each.name, Address(each.host, each.port)) for each in body.listeners)
     voter = VoterNode(NodeId(body.voter_id), bytes(body.voter_directory_id), listeners)
     deadline = Millis(request.now + max(0, body.timeout_ms))

@@ -5,9 +5,10 @@ The leader knows; a broker passes the question on.
 
 from __future__ import annotations
 
+from andiron.broker.at_the_leader import at_the_leader
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
-from andiron.broker.quorum_messages import METADATA, NO_DIRECTORY
+from andiron.broker.quorum_messages import METADATA
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -38,11 +39,7 @@ def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQ
     if asked != [METADATA]:
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeQuorumResponse(code.number, f"there is {METADATA} and no other")
-    if broker.metadata.leads:
-        return _described(broker, request.now)
-    if request.listener in broker.settings.controller_listeners:
-        return _refusal(ErrorCode.NOT_LEADER_OR_FOLLOWER.error("another node leads the quorum"))
-    return broker.pass_on(request).or_else(_refusal)
+    return at_the_leader(broker, request, lambda: _described(broker, request.now), _refusal)
 
 
 def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
@@ -76,7 +73,7 @@ def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
 def _state(broker: Broker, node: NodeId, seen: Progress) -> ReplicaState:
     return ReplicaState(
         node,
-        broker.metadata.member.voters.directories.get(node, NO_DIRECTORY),
+        broker.metadata.member.voters.directory_of(node),
         log_end_offset=seen.offset,
         last_fetch_timestamp=seen.fetched_at,
         last_caught_up_timestamp=seen.caught_up_at,

@@ -9,6 +9,7 @@ INVALID_REQUEST: it is the last one. REQUEST_TIMED_OUT: another change is not co
 
 from __future__ import annotations
 
+from andiron.broker.at_the_leader import at_the_leader
 from andiron.broker.broker import DECISION_MS, Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
@@ -28,10 +29,11 @@ def handle(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRa
     body = request.body
     if body.cluster_id not in (None, broker.cluster_id):
         return _refusal(ErrorCode.INCONSISTENT_CLUSTER_ID.error("this is another cluster"))
-    if not broker.metadata.leads:
-        if request.listener in broker.settings.controller_listeners:
-            return _refusal(ErrorCode.NOT_LEADER_OR_FOLLOWER.error("another node leads the quorum"))
-        return broker.pass_on(request).or_else(_refusal)
+    return at_the_leader(broker, request, lambda: _removed(broker, request), _refusal)
+
+
+def _removed(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRaftVoterResponse | Wait:
+    body = request.body
     changes = VoterChanges(broker.metadata.member, lambda: broker.now)
     deadline = Millis(request.now + DECISION_MS)
     try:

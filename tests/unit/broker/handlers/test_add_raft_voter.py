@@ -5,7 +5,7 @@ from andiron.wire.messages.describe_quorum import (
     DescribeQuorumRequestPartition,
     DescribeQuorumRequestTopic,
 )
-from worlds.growing import add, add_request, directory, grown, said
+from worlds.growing import add, add_request, directory, grown, remove, said
 
 
 def described(made):
@@ -29,6 +29,19 @@ def test_the_quorum_is_described_with_its_directories():
     [quorum] = answer.topics[0].partitions
     assert [state.replica_id for state in quorum.current_voters] == [1, 2, 3, 4]
     assert (quorum.observers, len(answer.nodes)) == ([], 4)
+
+
+def test_a_voter_that_is_dead_is_described_with_its_directory_so_that_it_can_be_removed():
+    made = grown()
+    leader, where = made.controller, {number: directory(made, number) for number in (1, 2, 3)}
+    made.kill(leader)
+    made.until(lambda: made.controller not in (None, -1, leader))
+
+    [quorum] = described(made).topics[0].partitions
+    told = {state.replica_id: state.replica_directory_id for state in quorum.current_voters}
+
+    assert told == where
+    assert remove(made, leader, where=told[leader]) == "NONE"
 
 
 def test_on_a_controllers_listener_only_the_leader_answers():
