@@ -108,7 +108,8 @@ def _summarise(arena: Arena, done: Counter[str], verdict: Verdict, seconds: floa
             print(f"    {count} × {complaint}")
     for bridge in arena.bridges:
         told = ", ".join(f"{count} × {what}" for what, count in Counter(bridge.complaints).items())
-        print(f"{bridge.name}: {bridge.committed:,} transactions{'; ' if told else ''}{told}")
+        print(f"{bridge.name}: {bridge.committed:,} transactions, {bridge.replaced} workers replaced")
+        print(f"    {told}" if told else "", end="\n" if told else "")
     for reader in arena.readers:
         print(f"group {reader.name}: {len(reader.seen):,} read, {reader.twice:,} of them again")
     print(verdict)

@@ -63,16 +63,15 @@ class Arena:
         seed: int = 0,
         debug: bool = False,
     ) -> None:
-        logs = folder if debug else None
         self.cluster = ChaosCluster(str(folder), SETTINGS)
         bootstrap = self.cluster.bootstrap
         self.writers = [writers.make(each, each, bootstrap, RECORDS, PARTITIONS, rate) for each in libraries]
         self.bankers = [Banker("banker", bootstrap, ACCOUNTS, PARTITIONS, seed)] if transactions else []
-        bridge = Bridge("bridge", bootstrap, RECORDS, COPIES, PARTITIONS, logs)
+        bridge = Bridge("bridge", bootstrap, RECORDS, COPIES, PARTITIONS, debug)
         self.bridges = [bridge] if transactions else []
         self.readers = [
-            GroupReader("cooperative", bootstrap, RECORDS, PARTITIONS, debug=logs),
-            GroupReader("consumer", bootstrap, RECORDS, PARTITIONS, protocol="consumer", debug=logs),
+            GroupReader("cooperative", bootstrap, RECORDS, PARTITIONS, debug=debug),
+            GroupReader("consumer", bootstrap, RECORDS, PARTITIONS, protocol="consumer", debug=debug),
         ]
         self.outage = 0.0  # the longest time until a fault was over, whole again
 

@@ -4,13 +4,17 @@
                                                               └ abort ─▶ back to what the group has committed
 
 A copy says which record it is of, so that in the end every record has one copy, in the order of the records.
+
+Partitions are assigned by hand: whoever takes over asks the group how far it is, and fences who was there before. That
+is needed, since librdkafka may hang for good in send_offsets_to_transaction when the broker that it takes for the
+group's coordinator is left out of the metadata (its issue 5511): one that does not get on is replaced.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 import traceback
-from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 
@@ -20,23 +24,27 @@ from chaos.writers.base import DELIVERY_MS
 from chaos.writers.confluent import QUIET, talkative
 
 PATIENCE_S = 60.0
+HANGS_S = 45.0  # longer than any fault
 BEGINNING = 0
 
 
 class Bridge:
-    """One member, one transactional id."""
+    """One transactional id, carried on by one worker after another."""
 
     def __init__(
-        self, name: str, bootstrap: str, source: str, target: str, partitions: int, debug: Path | None = None
+        self, name: str, bootstrap: str, source: str, target: str, partitions: int, debug: bool = False
     ) -> None:
         self.name, self.bootstrap, self.source, self.target = name, bootstrap, source, target
         self.partitions, self._debug = partitions, debug
         self.committed = 0  # transactions
+        self.replaced = 0  # workers that hung
         self.complaints: list[str] = []
         self.fatal: list[str] = []  # that a producer which does nothing wrong should never hear
         self.problem: str | None = None
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
+        self._worker = 0  # the one that counts
+        self._active = time.monotonic()  # when it last said that it is alive
+        self._thread = threading.Thread(target=self._look_after, name=name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -44,62 +52,74 @@ class Bridge:
     def stop(self) -> None:
         self._over.set()
         self._thread.join(2 * PATIENCE_S)
-        if self._thread.is_alive():
-            self.problem = self.problem or f"{self.name} did not come to its end"
 
     @property
     def progress(self) -> int:
         return self.committed
 
-    def _guarded(self) -> None:
+    def _look_after(self) -> None:
+        """Have a worker at work, another if it hangs."""
+        thread = self._begin()
+        while not self._over.wait(0.5):
+            if time.monotonic() - self._active > HANGS_S:
+                self.replaced += 1
+                thread = self._begin()
+        thread.join(PATIENCE_S)
+
+    def _begin(self) -> threading.Thread:
+        self._worker += 1
+        self._active = time.monotonic()
+        thread = threading.Thread(target=self._guarded, args=(self._worker,), daemon=True)
+        thread.start()
+        return thread
+
+    def _counts(self, worker: int) -> bool:
+        return self._worker == worker and not self._over.is_set()
+
+    def _guarded(self, worker: int) -> None:
         try:
-            while not self._over.is_set():
-                self._work()
+            while self._counts(worker):
+                self._work(worker)
         except Exception:
             self.problem = traceback.format_exc()
 
-    def _work(self) -> None:
+    def _work(self, worker: int) -> None:
         """Until it is over, or the producer is of no more use."""
-        settings, how = talkative(self._debug, f"{self.name}-consumer")
-        consumer = Consumer(QUIET | self._consumer_settings() | settings, **how)
-        settings, how = talkative(self._debug, f"{self.name}-producer")
-        producer = Producer(QUIET | self._producer_settings() | settings, **how)
+        consumer = Consumer(QUIET | self._consumer_settings() | talkative(self._debug, f"{self.name}-reads"))
+        producer = Producer(QUIET | self._producer_settings() | talkative(self._debug, f"{self.name}-writes"))
         try:
             patiently(producer.init_transactions)
-            consumer.subscribe([self.source])
-            while not self._over.is_set():
+            _assign(consumer, [TopicPartition(self.source, each) for each in range(self.partitions)])
+            while self._counts(worker):
+                self._active = time.monotonic()
                 messages = [each for each in consumer.consume(100, timeout=0.1) if each.error() is None]
                 if messages:
-                    self._copy(consumer, producer, messages)
+                    self._copy(consumer, producer, messages, worker)
         except KafkaException as error:
-            self.complaints.append(str(error.args[0]))
-            if error.args[0].fatal():
-                self.fatal.append(str(error.args[0]))
+            if self._worker == worker:  # one that was replaced hears that it is fenced
+                self.complaints.append(str(error.args[0]))
+                if error.args[0].fatal():
+                    self.fatal.append(str(error.args[0]))
         finally:
             consumer.close()
 
-    def _copy(self, consumer: Consumer, producer: Producer, messages: list[Message]) -> None:
+    def _copy(self, consumer: Consumer, producer: Producer, messages: list[Message], worker: int) -> None:
         try:
             producer.begin_transaction()
             for message in messages:
                 value = b"%d:%s" % (message.offset(), message.value())
                 producer.produce(self.target, value, partition=message.partition())
-            positions = consumer.position(consumer.assignment())
-            patiently(
-                lambda timeout: producer.send_offsets_to_transaction(
-                    [each for each in positions if each.offset >= 0],
-                    consumer.consumer_group_metadata(),
-                    timeout,
-                )
-            )
+            positions = [each for each in consumer.position(consumer.assignment()) if each.offset >= 0]
+            metadata = consumer.consumer_group_metadata()
+            patiently(lambda timeout: producer.send_offsets_to_transaction(positions, metadata, timeout))
             patiently(producer.commit_transaction)
-            self.committed += 1
+            self.committed += self._worker == worker
         except KafkaException as error:
             if not error.args[0].txn_requires_abort():
                 raise
             self.complaints.append(str(error.args[0]))
             patiently(producer.abort_transaction)
-            _rewind(consumer)
+            _assign(consumer, consumer.assignment())
 
     def _consumer_settings(self) -> dict[str, object]:
         return {
@@ -109,8 +129,6 @@ class Bridge:
             "auto.offset.reset": "earliest",
             "isolation.level": "read_committed",
             "fetch.wait.max.ms": 100,
-            "session.timeout.ms": 6000,
-            "heartbeat.interval.ms": 500,
         }
 
     def _producer_settings(self) -> dict[str, object]:
@@ -123,11 +141,12 @@ class Bridge:
         }
 
 
-def _rewind(consumer: Consumer) -> None:
-    """Read again what was not committed."""
-    for each in consumer.committed(consumer.assignment(), timeout=PATIENCE_S):
-        at = each.offset if each.offset >= 0 else BEGINNING
-        consumer.seek(TopicPartition(each.topic, each.partition, at))
+def _assign(consumer: Consumer, partitions: list[TopicPartition]) -> None:
+    """Read from where the group is."""
+    places = consumer.committed(partitions, timeout=PATIENCE_S)
+    consumer.assign(
+        [TopicPartition(each.topic, each.partition, max(BEGINNING, each.offset)) for each in places]
+    )
 
 
 def check_bridge(verdict: Verdict, bridge: Bridge, source: Log, copies: Log) -> None:

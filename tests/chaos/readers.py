@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from pathlib import Path
 from typing import Protocol
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
@@ -30,7 +29,7 @@ class GroupReader:
         partitions: int,
         members: int = 2,
         protocol: str = "classic",
-        debug: Path | None = None,
+        debug: bool = False,
     ) -> None:
         self.name, self.bootstrap, self.source, self.partitions = name, bootstrap, source, partitions
         self.protocol, self._debug = protocol, debug
@@ -70,8 +69,7 @@ class GroupReader:
         if self.protocol == "classic":
             told |= {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
             told["partition.assignment.strategy"] = "cooperative-sticky"
-        settings, how = talkative(self._debug, threading.current_thread().name)
-        consumer = Consumer(QUIET | told | settings, **how)
+        consumer = Consumer(QUIET | told | talkative(self._debug, threading.current_thread().name))
         consumer.subscribe([self.source])
         due = time.monotonic() + COMMIT_EVERY_S
         while not self._over.is_set():

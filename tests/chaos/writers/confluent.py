@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from pathlib import Path
-
 from confluent_kafka import KafkaError, Message, Producer
 
 from chaos.writers.base import DELIVERY_MS, REQUEST_MS, Writer
@@ -17,15 +14,9 @@ QUIET = {
 }
 
 
-def talkative(folder: Path | None, name: str) -> tuple[dict[str, object], dict[str, logging.Logger]]:
-    """Settings, and what else is given, for a client that writes down what it does; nothing without a folder."""
-    if folder is None:
-        return {}, {}
-    logger = logging.Logger(name)
-    handler = logging.FileHandler(folder / f"{name}.log")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    logger.addHandler(handler)
-    return {"debug": "cgrp,eos,protocol", "log_level": 7}, {"logger": logger}
+def talkative(debug: bool, name: str) -> dict[str, object]:
+    """Settings for a client that tells on stderr what it does, under its name; none if nobody wants to know."""
+    return {"debug": "cgrp,eos,protocol", "log_level": 7, "client.id": name} if debug else {}
 
 
 class ConfluentWriter(Writer):
