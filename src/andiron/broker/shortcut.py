@@ -78,6 +78,8 @@ class Shortcut:
         body, version = request.body, request.version
         if body.acks == 0 or version < START_SINCE or len(body.topic_data) != 1:
             return None
+        if body.transactional_id is not None:
+            return None
         topic = body.topic_data[0]
         if len(topic.partition_data) != 1 or not topic.partition_data[0].records:
             return None
