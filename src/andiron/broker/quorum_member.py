@@ -139,7 +139,7 @@ class QuorumMember:
 
     def stop(self, now: Millis) -> None:
         """Give the lead up, if this node has it, to the voter whose log is the longest."""
-        if self.quorum.leads and not self.partition.leader().alone:
+        if self.quorum.leads and self.partition.leads and not self.partition.leader().alone:
             progress = self.partition.leader().progress()
             order = sorted(progress, key=lambda voter: -progress[voter].offset)
             self.step(Stopping(order), now)
