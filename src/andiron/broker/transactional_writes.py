@@ -99,7 +99,7 @@ class Admission:
         """The coordinator's word. A question that it has answered with no will not be asked again."""
         self._code = code
         if code is not ErrorCode.NONE and code not in PASSING:
-            self._guards.end(self._producer_id)
+            self._guards.end(self._producer_id, self._guard)
 
     def guard(self) -> Guard:
         """What to append the batch with; the error for its client if the coordinator would not have it."""

@@ -43,8 +43,13 @@ class Guards:
         return len(self._guards)
 
     def begin(self, producer_id: int, epoch: int, sequence: int = NO_SEQUENCE) -> Guard:
-        """Ask about a producer that wants to write; the same guard for all its batches while it is asked."""
+        """Ask about a producer that wants to write; the same guard for all its batches while it is asked.
+
+        One of an older epoch has been replaced: its guard is good for nothing, and leaves its successor's alone.
+        """
         guard = self._guards.get(producer_id)
+        if guard is not None and epoch < guard.epoch:
+            return Guard(epoch, sequence, self)
         if guard is None or guard.epoch != epoch:
             guard = self._guards[producer_id] = Guard(epoch, sequence, self)
         guard.lowest_sequence = min(guard.lowest_sequence, sequence)
@@ -69,6 +74,7 @@ class Guards:
                 f"{guard.lowest_sequence}"
             )
 
-    def end(self, producer_id: int) -> None:
-        """The question is settled, or has lost its point."""
-        self._guards.pop(producer_id, None)
+    def end(self, producer_id: int, guard: Guard | None = None) -> None:
+        """The question is settled, or has lost its point; only this one, if it is named."""
+        if guard is None or self._guards.get(producer_id) is guard:
+            self._guards.pop(producer_id, None)

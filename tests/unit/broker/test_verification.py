@@ -59,6 +59,19 @@ def test_batches_of_one_producer_share_a_question_until_its_epoch_changes():
     assert guards.begin(7, 1, 0) is not guard
 
 
+def test_one_that_was_replaced_leaves_the_question_of_its_successor_alone():
+    guards = Guards()
+    old = guards.begin(7, 0, 0)
+    new = guards.begin(7, 1, 0)
+    late = guards.begin(7, 0, 0)
+
+    guards.end(7, old)
+    guards.end(7, late)
+
+    guards.check(7, new)
+    assert code_of(guards.check, 7, late) is ErrorCode.INVALID_TXN_STATE
+
+
 def test_of_a_producer_not_known_here_the_first_batch_must_come_first():
     guards = Guards()
     guards.begin(7, 0, 0)

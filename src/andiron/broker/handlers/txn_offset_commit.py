@@ -85,7 +85,7 @@ def _commit(
     if code in AWAY:
         raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error("the coordinator of the transaction cannot be asked")
     if code is not ErrorCode.NONE:
-        partition.guards.end(body.producer_id)
+        partition.guards.end(body.producer_id, guard)
         raise code.error("the group's partition is not part of the transaction")
     if partition.opens_transaction(body.producer_id, body.producer_epoch):
         partition.guards.check(body.producer_id, guard)

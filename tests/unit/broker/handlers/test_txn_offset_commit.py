@@ -136,6 +136,22 @@ def test_a_commit_whose_transaction_is_ended_while_the_question_is_out_is_refuse
     assert error_of(node.answer(late).topics[0].partitions[0]) == "INVALID_TXN_STATE"
 
 
+@pytest.mark.parametrize("zombie_first", [False, True])
+def test_a_producer_that_was_replaced_takes_nothing_from_the_one_that_replaced_it(zombie_first):
+    """Both ask at once: the old one is refused, and the answer to the new one is not thrown away with its own."""
+    node = coordinating(**DURABLY)
+    old = begun(node)
+    new = begun(node)
+    node.flush_at_once = False
+    order = [old, new] if zombie_first else [new, old]
+    tickets = {producer: node.send(txn_commit_request(producer), 5) for producer in order}
+
+    node.do_flushes()
+
+    codes = {each: error_of(node.answer(ticket).topics[0].partitions[0]) for each, ticket in tickets.items()}
+    assert codes == {old: "INVALID_PRODUCER_EPOCH", new: "NONE"}
+
+
 @pytest.mark.parametrize("comes_back", [False, True])
 def test_a_commit_whose_group_moves_while_the_question_is_out_is_sent_to_the_next_coordinator(comes_back):
     """INVALID_TXN_STATE would be the end of a producer that has done nothing wrong."""
