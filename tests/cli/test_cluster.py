@@ -70,6 +70,14 @@ def run(brokers: KafkaCluster | NodeCluster) -> Run:
     return run_command
 
 
+@pytest.fixture
+def topic(topic: str, run: Run) -> Iterator[str]:
+    """A topic that is gone afterwards: the cluster is shared, and what it leads and holds is counted."""
+    yield topic
+    if topic in run("topic", "list").stdout.split():
+        run("topic", "delete", topic, "--yes")
+
+
 def told(run: Run, *arguments: object) -> Any:
     return json.loads(run(*arguments, "--json").stdout)
 

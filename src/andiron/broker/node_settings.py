@@ -220,7 +220,7 @@ def _check_roles(broker: BrokerSettings, for_clients: list[Listener], controller
     if "controller" not in broker.process_roles:
         own = [name for name in parse_names(broker.listeners) if name in controllers]
         if own:
-            complaint = f"{own[0]} is the controller's, and this node is a broker alone; leave it out"
+            complaint = f"{own[0]} is the controller's, and by process.roles this node is a broker alone; leave it out"
             raise SettingError("listeners", complaint)
 
 

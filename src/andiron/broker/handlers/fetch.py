@@ -107,7 +107,7 @@ class Found:
     )
     moved: bool = False  # more is committed than whoever asks knows of
     nearer: NodeId = HERE  # the replica to read from instead
-    is_all: bool = False  # it was read, and not left out for want of room
+    is_all: bool = False  # nothing that it has was left out for want of room
     traffic: TopicTraffic | None = None  # where what is sent is counted; None with an error
 
     @property
@@ -284,10 +284,10 @@ class Fetch:
                 return found
             limit = min(wanted.partition_max_bytes, left)
             if limit > 0 or at_least_one:
-                found.is_all = True
                 piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
                 if piece is not None:
                     found.records = piece
+                found.is_all = offset >= upto or len(found.records) > 0  # else a batch was too large for the room
                 if self._committed:
                     found.aborted = self._aborted(partition, offset, upto)
         except ProtocolError as error:

@@ -87,6 +87,18 @@ def test_partitions_of_a_session_take_turns(wide):
     assert sorted(seen) == [0, 1, 2]
 
 
+def test_a_batch_that_found_too_little_room_is_not_forgotten(wide):
+    [first] = wide.ask(asking({0: 0}), 12).responses[0].partitions
+    room = len(first.records) + 10  # for the first partition's batch, and never for a second
+    opened = wide.ask(in_session(0, 0, {0: 0, 1: 0, 2: 0}, max_bytes=room), 12)
+    seen = [partition for partition, found in told(opened).items() if found]
+    for epoch in (1, 2):
+        response = wide.ask(in_session(opened.session_id, epoch, {seen[-1]: 3}, max_bytes=room), 12)
+        seen += [partition for partition, found in told(response).items() if found]
+
+    assert sorted(seen) == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [((1, 0), "FETCH_SESSION_ID_NOT_FOUND"), ((0, 1), "INVALID_FETCH_SESSION_EPOCH")],
