@@ -103,9 +103,8 @@ class LeaderReplica:
         broker_epoch: int = -1,
     ) -> bool:
         """`replica`, whose log begins at `start`, asked for records from `offset` on."""
-        seen = self._progress.get(replica)
-        if seen is None:
-            raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"node {replica} holds no replica of it")
+        self.check_replica(replica)
+        seen = self._progress[replica]
         if broker_epoch < seen.broker_epoch:
             return False  # of an earlier life of that broker, and late
         if offset >= self.end:
@@ -117,6 +116,11 @@ class LeaderReplica:
         seen.offset, seen.fetched_at, seen.end_when_fetched = offset, now, self.end
         seen.start, seen.broker_epoch = start, broker_epoch
         return self._advance(self.held)
+
+    def check_replica(self, replica: NodeId) -> None:
+        """One that is to be a replica may know of it before the leader does; it has to ask again, and be counted then."""
+        if replica not in self._progress:
+            raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"node {replica} holds no replica of it")
 
     def confirmed(self, isr: frozenset[NodeId]) -> bool:
         """The controller has settled on `isr`."""

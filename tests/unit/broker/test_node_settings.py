@@ -141,7 +141,7 @@ def test_the_brokers_settings_give_topics_their_defaults():
         ({"process__roles": "leader"}, "process.roles: 'leader' is none of broker, controller"),
         (
             {"process__roles": "broker"},
-            "listeners: CONTROLLER is the controller's, and this node is a broker alone",
+            "listeners: CONTROLLER is the controller's, and by process.roles this node is a broker alone",
         ),
         (
             {"process__roles": "broker", "listeners": "PLAINTEXT://:9092"},

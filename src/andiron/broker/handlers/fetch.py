@@ -262,6 +262,8 @@ class Fetch:
                 partition.leader()
             if partition is self._broker.metadata.partition:
                 found.leader = self._leader_told(asked)  # an observer may have asked at random
+            elif self._replica is not None:
+                partition.leader().check_replica(self._replica.id)
             found.watermark, found.start = partition.watermark, partition.log.start
             found.traffic = partition.traffic
             found.last_stable = partition.log.last_stable(found.watermark)

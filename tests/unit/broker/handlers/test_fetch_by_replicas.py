@@ -151,11 +151,12 @@ def test_beyond_the_end_nothing_is_said_by_it(node):
     assert node.seen() == 0
 
 
-def test_who_holds_no_replica_says_nothing(node):
+def test_who_holds_no_replica_says_nothing_and_has_to_ask_again(node):
     node.produce(b"a")
     node.fetch(1, replica=2)
-    node.cluster.answer(1, node.request(1, life=1, replica=9))
+    answer = node.fetch(1, life=1, replica=9, wait_ms=500)
 
+    assert error_of(answer) == "NOT_LEADER_OR_FOLLOWER", "the leader may not have heard yet that it is to have one"
     assert sorted(node.partition.leader().progress()) == [2, 3]
 
 
