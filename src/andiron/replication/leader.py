@@ -118,7 +118,7 @@ class LeaderReplica:
         return self._advance(self.held)
 
     def check_replica(self, replica: NodeId) -> None:
-        """One that is to be a replica may know of it before the leader does; it has to ask again, and be counted then."""
+        """Who is to be a replica may know of it before the leader does; it has to ask again, and is counted then."""
         if replica not in self._progress:
             raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"node {replica} holds no replica of it")
 

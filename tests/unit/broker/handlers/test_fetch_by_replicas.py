@@ -156,7 +156,9 @@ def test_who_holds_no_replica_says_nothing_and_has_to_ask_again(node):
     node.fetch(1, replica=2)
     answer = node.fetch(1, life=1, replica=9, wait_ms=500)
 
-    assert error_of(answer) == "NOT_LEADER_OR_FOLLOWER", "the leader may not have heard yet that it is to have one"
+    assert error_of(answer) == "NOT_LEADER_OR_FOLLOWER", (
+        "the leader may not have heard yet that it is to have one"
+    )
     assert sorted(node.partition.leader().progress()) == [2, 3]
 
 
