@@ -154,7 +154,7 @@ class Node:
     @property
     def trouble(self) -> str | None:
         """Why its cluster will not have it."""
-        return self.broker.lifecycle.trouble
+        return self.broker.metadata.member.trouble or self.broker.lifecycle.trouble
 
     @property
     def waits_for(self) -> str:

@@ -44,6 +44,7 @@ from andiron.quorum.events import (
     EndEpoch,
     Event,
     FetchedBy,
+    LeaderHeard,
     LeaderSeen,
     LogEnd,
     LostLeader,
@@ -56,7 +57,7 @@ from andiron.quorum.quorum import Quorum
 from andiron.quorum.records import VotersRecord, encode_control
 from andiron.quorum.snapshot import SnapshotId
 from andiron.quorum.state import NOBODY
-from andiron.quorum.voter_set import VoterSet
+from andiron.quorum.voter_set import NOWHERE, VoterSet
 from andiron.records.control import control_batch
 from andiron.replication.commit_rule import in_own_epoch, majority_watermark
 from andiron.replication.leader import Progress
@@ -98,6 +99,7 @@ class QuorumMember:
         self.voters = QuorumVoters(settings, directory, self._voters_changed)
         self.observers: dict[NodeId, Progress] = {}
         self.leader_before = NOBODY  # the last one that was followed
+        self.trouble: str | None = None  # why the others will have nothing to do with this node
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
@@ -125,7 +127,7 @@ class QuorumMember:
         )  # fmt: skip
         around = Surroundings(
             self._me, self._settings, self._calls, self._cluster_id, self._directory_id, self.quorum,
-            self.partition, self.voters, self.step, self._told.grown, self._told.replaced,
+            self.partition, self.voters, self.step, self._told.grown, self._told.replaced, self._refused,
         )  # fmt: skip
         self.fetching = QuorumFetch(around, self.snapshots, self._sync)
         self._carry_out(self.quorum.step(Started(), now), now)  # a disk that is full now ends the start
@@ -184,6 +186,8 @@ class QuorumMember:
 
     def step(self, event: Event, now: Millis) -> None:
         """Let the quorum know of something, and do what it says. What cannot be written down has not happened."""
+        if isinstance(event, LeaderHeard):
+            self.trouble = None
         try:
             effects = self.quorum.step(event, now)
         except OSError as error:
@@ -216,6 +220,15 @@ class QuorumMember:
             if offset >= leader.end:
                 seen.caught_up_at = now
 
+    def check_identity(self, node: NodeId, directory: bytes, now: Millis) -> None:
+        """A voter that fetches from here does so out of one folder. Were two processes of one id counted as one voter, a
+        majority could be one node and two copies of another."""
+        known, seen = self.voters.directories.get(node), self.partition.leader().progress().get(node)
+        is_other = known is not None and NOWHERE not in (known, directory) and known != directory
+        if is_other and seen is not None and now - seen.fetched_at < self.patience_ms:
+            raise ErrorCode.DUPLICATE_BROKER_REGISTRATION.error(f"another process fetches as node {node}")
+        self.voters.directories[node] = directory
+
     def heard_of(self, node: NodeId, now: Millis) -> None:
         """A node fetches from here, be it records or a snapshot."""
         if node in self.quorum.voters:
@@ -224,6 +237,19 @@ class QuorumMember:
     def offer(self, offset: Offset, last_epoch: LeaderEpoch) -> SnapshotId | None:
         """The snapshot for a node whose log, which ends so, this one does not reach."""
         return self.snapshots.table.offer(self.partition.log.start, offset, last_epoch)
+
+    def _refused(self, code: ErrorCode) -> None:
+        trouble = f"the controllers will have nothing to do with this node: {code.meaning}"
+        if code is ErrorCode.INCONSISTENT_CLUSTER_ID:
+            trouble = (
+                f"the controllers are of another cluster, and the folder of this node is of {self._cluster_id()}; "
+                "a new node joins theirs with an empty folder and --cluster-id"
+            )
+        elif code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+            trouble = f"another process is node {self._me}; stop it, or give this one a node.id of its own"
+        if trouble != self.trouble:
+            log.error("%s", trouble)
+        self.trouble = trouble
 
     # ── what the quorum wants ────────────────────────────────────────────────────────
 
@@ -250,6 +276,7 @@ class QuorumMember:
 
     def _lead(self, effect: BecameLeader, now: Millis) -> None:
         log.info("this node leads the metadata in epoch %d", effect.epoch)
+        self.trouble = None
         voters = frozenset([*self.quorum.voters, self._me])
         self.partition.lead(
             self._me, effect.epoch, voters, voters, watermark=self.snapshots.table.committed, now=now,
@@ -268,8 +295,12 @@ class QuorumMember:
     def _ask_vote(self, ask: AskVote) -> None:
         def counted(response: Any, now: Millis) -> None:
             if response is None or response.error_code or not response.topics:
+                if response is not None and response.error_code:
+                    self._refused(ErrorCode.of(response.error_code))
                 return
             said = response.topics[0].partitions[0]
+            if said.leader_id == self._me and said.leader_epoch > self.quorum.epoch:  # in no life of this node
+                self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
             if not said.error_code:
                 self.step(
                     VoteAnswered(

@@ -3,6 +3,7 @@
 import pytest
 
 from andiron.broker.quorum_messages import METADATA
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.quorum.quorum import Role
 from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from worlds.cluster import SmallCluster, properties
@@ -244,3 +245,41 @@ def _refuse(write, name):
         return write(path, data)
 
     return write_file
+
+
+# ── who is not let in ────────────────────────────────────────────────────────────────
+
+
+def test_two_processes_of_one_id_are_not_counted_as_one_voter(cluster):
+    leader, voter = member(cluster, cluster.controller), followers(cluster)[0]
+    cluster.pass_time(1000)
+
+    with pytest.raises(ProtocolError, match="another process fetches as node"):
+        leader.check_identity(voter, bytes(range(16)), cluster.now)
+
+
+def test_a_voter_that_lost_its_folder_is_let_in_again_once_it_was_silent(cluster):
+    leader, voter = member(cluster, cluster.controller), followers(cluster)[0]
+    cluster.kill(voter)
+    cluster.pass_time(leader.patience_ms + 1000)
+
+    leader.check_identity(voter, bytes(range(16)), cluster.now)
+
+    assert leader.voters.directories[voter] == bytes(range(16))
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (ErrorCode.INCONSISTENT_CLUSTER_ID, "--cluster-id"),
+        (ErrorCode.DUPLICATE_BROKER_REGISTRATION, "node.id"),
+        (ErrorCode.UNSUPPORTED_VERSION, "nothing to do with this node"),
+    ],
+)
+def test_who_is_refused_says_why_until_it_is_let_in(cluster, code, advice):
+    refused = member(cluster, followers(cluster)[0])
+    refused.fetching._around.refused(code)
+    assert advice in refused.trouble
+
+    cluster.pass_time(refused.patience_ms)
+    assert refused.trouble is None

@@ -167,8 +167,8 @@ class Fetch:
         """Only what this very log has counts: a follower that parted from it holds something else."""
         leader, offset = partition.leader(), Offset(wanted.fetch_offset)
         partition.check_epoch(wanted.current_leader_epoch)
-        if partition is self._broker.metadata.partition and self._replica is not None:
-            self._broker.metadata.member.voters.directories[self._replica.id] = wanted.replica_directory_id
+        if partition is self._broker.metadata.partition:
+            self._check_identity(wanted)
         if self._snapshot(partition, wanted) is not None:
             return
         if wanted.last_fetched_epoch >= 0 and _divergence(
@@ -178,6 +178,11 @@ class Fetch:
         if partition.log.start <= offset <= leader.end and self._replica is not None:
             seen = Fetched(*self._replica, offset, Offset(wanted.log_start_offset), self._conn)
             self._broker.followers.fetched(partition, seen, now)
+
+    def _check_identity(self, wanted: FetchPartition) -> None:
+        if self._replica is not None:
+            member = self._broker.metadata.member
+            member.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.now)
 
     def begin_to_wait(self) -> None:
         """There is not enough, as of this moment."""
@@ -262,6 +267,7 @@ class Fetch:
                 partition.leader()
             if partition is self._broker.metadata.partition:
                 found.leader = self._leader_told(asked)  # an observer may have asked at random
+                self._check_identity(wanted)
             elif self._replica is not None:
                 partition.leader().check_replica(self._replica.id)
             found.watermark, found.start = partition.watermark, partition.log.start
