@@ -221,8 +221,8 @@ class QuorumMember:
                 seen.caught_up_at = now
 
     def check_identity(self, node: NodeId, directory: bytes, now: Millis) -> None:
-        """A voter that fetches from here does so out of one folder. Were two processes of one id counted as one voter, a
-        majority could be one node and two copies of another."""
+        """A voter that fetches from here does so out of one folder: were two processes of one id counted as one voter,
+        a majority could be one node and two copies of another."""
         known, seen = self.voters.directories.get(node), self.partition.leader().progress().get(node)
         is_other = known is not None and NOWHERE not in (known, directory) and known != directory
         if is_other and seen is not None and now - seen.fetched_at < self.patience_ms:
@@ -299,7 +299,9 @@ class QuorumMember:
                     self._refused(ErrorCode.of(response.error_code))
                 return
             said = response.topics[0].partitions[0]
-            if said.leader_id == self._me and said.leader_epoch > self.quorum.epoch:  # in no life of this node
+            if (
+                said.leader_id == self._me and said.leader_epoch > self.quorum.epoch
+            ):  # in no life of this node
                 self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
             if not said.error_code:
                 self.step(

@@ -30,6 +30,7 @@ SERVED = ADVERTISED = (0, 2)
 SCOPE = Scope.BOTH
 
 OBSERVER_MS = 300_000  # after which one that has not fetched is forgotten
+LOOK_MS = 3_000  # who asks while nobody leads should hear of it soon
 
 
 def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQuorumResponse | Wait:
@@ -39,7 +40,7 @@ def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQ
     if asked != [METADATA]:
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeQuorumResponse(code.number, f"there is {METADATA} and no other")
-    return at_the_leader(broker, request, lambda: _described(broker, request.now), _refusal)
+    return at_the_leader(broker, request, lambda: _described(broker, request.now), _refusal, LOOK_MS)
 
 
 def _refusal(error: ProtocolError) -> DescribeQuorumResponse:

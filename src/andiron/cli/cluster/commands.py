@@ -6,6 +6,7 @@ import click
 
 from andiron.cli.cluster.drain import drain
 from andiron.cli.cluster.moving import check_refusals, replicas_of
+from andiron.cli.cluster.options import A_LOOK
 from andiron.cli.cluster.quorum import quorum
 from andiron.cli.cluster.reassign import reassign
 from andiron.cli.cluster.report import ClusterReport
@@ -42,7 +43,7 @@ def describe(as_json: bool, bootstrap: str) -> None:
       andiron cluster describe
       andiron cluster describe --json | jq .partitions
     """
-    with Client(bootstrap) as client:
+    with Client(bootstrap, A_LOOK) as client:
         report = ClusterReport.gather(ClusterAdmin(client), Admin(client))
     if as_json:
         print_json(report.as_json())

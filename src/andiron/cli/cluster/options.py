@@ -1,4 +1,6 @@
-"""Options of `andiron cluster`, and how their values are read: brokers as 1,2,3 and rates as 50MB."""
+"""Options of `andiron cluster`, and how their values are read: brokers as 1,2,3 and rates as 50MB.
+
+Who looks how a cluster is wants to hear soon that nobody leads it (`A_LOOK`); who changes something can wait."""
 
 from __future__ import annotations
 
@@ -6,8 +8,10 @@ import re
 
 import click
 
+from andiron.client.settings import ClientSettings
 from andiron.model.errors import AndironError
 
+A_LOOK = ClientSettings(default_api_timeout_ms=5_000)
 _RATE = re.compile(r"(\d{1,15})\s*(|k|m|g)(i?b)?(/s)?", re.IGNORECASE)
 _SCALE = {"": 0, "k": 1, "m": 2, "g": 3}
 

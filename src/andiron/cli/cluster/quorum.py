@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.cluster.options import A_LOOK
 from andiron.cli.cluster.quorum_report import QuorumReport
 from andiron.cli.failures import Failure
 from andiron.cli.options import bootstrap_option, json_option
@@ -17,7 +18,7 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin
 from andiron.client.core.addresses import Address, parse_addresses
 from andiron.client.core.cluster_descriptions import QuorumMember, QuorumState, parse_uuid
-from andiron.model.errors import AndironError
+from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 
 
 def as_directory(context: click.Context, parameter: click.Parameter, text: str | None) -> bytes | None:
@@ -52,12 +53,22 @@ def quorum(context: click.Context, as_json: bool, bootstrap: str) -> None:
       andiron cluster quorum --json | jq '[.voters[].lag] | max'
     """
     if context.invoked_subcommand is None:
-        with Client(bootstrap) as client:
-            report = QuorumReport(ClusterAdmin(client).describe_quorum(), now_ms())
+        with Client(bootstrap, A_LOOK) as client:
+            report = QuorumReport(_state(ClusterAdmin(client)), now_ms())
         if as_json:
             print_json(report.as_json())
         else:
             click.echo(report.as_text())
+
+
+def _state(admin: ClusterAdmin) -> QuorumState:
+    try:
+        return admin.describe_quorum()
+    except ProtocolError as error:
+        if error.code is not ErrorCode.REQUEST_TIMED_OUT:
+            raise
+        advice = "more than half of its voters must run; start those that do not"
+        raise Failure(f"the quorum has no leader: {advice}") from error
 
 
 @quorum.command("add-voter")

@@ -29,6 +29,9 @@ from andiron.model.ids import TopicPartition
 MIN_ISR = "min.insync.replicas"
 ROWS_SHOWN = 20
 BROKERS = ("BROKER", "ADDRESS", "RACK", "STATE", "LEADS", "REPLICAS", "IN SYNC")
+NO_CONTROLLER = (
+    "this is what was last known: it is kept up to date while more than half of the controllers run"
+)
 UNWELL = ("TOPIC", "PARTITION", "LEADER", "REPLICAS", "ISR", "WHAT IS WRONG")
 
 
@@ -58,6 +61,8 @@ class ClusterReport(NamedTuple):
         unwell = self.unwell()
         if unwell:
             parts.append(columns(UNWELL, map(self._partition_row, unwell[:ROWS_SHOWN])))
+        if self.controller is None:
+            parts.append(NO_CONTROLLER)
         if len(unwell) > ROWS_SHOWN:
             parts.append(f"… and {len(unwell) - ROWS_SHOWN} more, which --json lists")
         return "\n\n".join(parts)
