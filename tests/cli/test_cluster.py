@@ -19,16 +19,13 @@ import pytest
 from cli.conftest import PEER, Run, command
 from peers import jars, tooling
 from peers.kafka_cluster import KafkaCluster
-from peers.node_cluster import NodeCluster, serves_several
+from peers.node_cluster import NodeCluster
 
 QUORUM_TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
 REASSIGN_TOOL = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
 KAFKA = PEER == "kafka"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not KAFKA and not serves_several(), reason="a node refuses several voters as yet"),
-]
+pytestmark = pytest.mark.slow
 only_kafka = pytest.mark.skipif(not KAFKA, reason="told by Kafka alone")
 
 

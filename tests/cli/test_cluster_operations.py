@@ -23,12 +23,9 @@ from andiron.client.blocking.cluster_admin import ClusterAdmin
 from andiron.client.blocking.producer import Producer
 from andiron.client.core.metadata import NO_LEADER, Partition
 from cli.conftest import command
-from peers.node_cluster import NodeCluster, serves_several
+from peers.node_cluster import NodeCluster
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not serves_several(), reason="a node refuses several voters as yet"),
-]
+pytestmark = pytest.mark.slow
 RECORDS = 2000
 
 

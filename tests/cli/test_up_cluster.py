@@ -1,8 +1,4 @@
-"""`andiron up --brokers`: a cluster on one machine, from its start to its end.
-
-What needs several nodes that talk to each other is marked `several`: those tests are skipped where a node
-refuses more than one voter, and run for real where it does not.
-"""
+"""`andiron up --brokers`: a cluster on one machine, from its start to its end."""
 
 from __future__ import annotations
 
@@ -21,14 +17,11 @@ from typing import Any
 import pytest
 
 from cli.conftest import command
-from peers.node_cluster import free_ports, serves_several
+from peers.node_cluster import free_ports
 
 Start = Callable[..., "Cluster"]
 LAST_LINE = "Ctrl-C stops it.\n"
 TIMEOUT_S = 60
-
-
-several = pytest.mark.skipif(not serves_several(), reason="a node refuses several voters as yet")
 
 
 class Cluster:
@@ -118,7 +111,7 @@ def until(holds: Callable[[], object], timeout_s: float = TIMEOUT_S) -> None:
         time.sleep(0.05)
 
 
-# ── a cluster of one node, which any node serves ─────────────────────────────────────
+# ── a cluster of one node ────────────────────────────────────────────────────────────
 
 
 def test_a_cluster_of_one_is_written_to_and_comes_back(start: Start) -> None:
@@ -191,7 +184,6 @@ def test_a_wrong_setting_is_told_before_anything_is_written(folder: Path) -> Non
 # ── several nodes ────────────────────────────────────────────────────────────────────
 
 
-@several
 def test_three_nodes_replicate_and_bear_the_loss_of_one(start: Start) -> None:
     cluster = start("--brokers", 3)
     cluster.andiron("topic", "create", "orders", "--partitions", 3)
@@ -209,7 +201,6 @@ def test_three_nodes_replicate_and_bear_the_loss_of_one(start: Start) -> None:
     assert sorted(cluster.andiron("consume", "orders").split()) == ["four", "one", "three", "two"]
 
 
-@several
 def test_a_node_that_was_killed_catches_up(start: Start) -> None:
     cluster = start("--brokers", 3, "--restart")
     cluster.andiron("topic", "create", "orders", "--partitions", 3)
@@ -221,7 +212,6 @@ def test_a_node_that_was_killed_catches_up(start: Start) -> None:
     assert cluster.stop() == 0
 
 
-@several
 def test_a_rolling_stop_is_clean_and_all_is_there_again(start: Start) -> None:
     first = start("--brokers", 3)
     first.andiron("topic", "create", "kept", "--partitions", 3)
@@ -234,7 +224,6 @@ def test_a_rolling_stop_is_clean_and_all_is_there_again(start: Start) -> None:
     assert sorted(again.andiron("consume", "kept").split()) == ["one", "two"]
 
 
-@several
 def test_a_fourth_node_joins_as_a_broker(start: Start) -> None:
     first = start("--brokers", 3)
     first.stop()
@@ -245,7 +234,6 @@ def test_a_fourth_node_joins_as_a_broker(start: Start) -> None:
     assert [each["id"] for each in quorum["voters"]] == [1, 2, 3]
 
 
-@several
 def test_all_nodes_end_when_the_parent_is_killed(start: Start) -> None:
     cluster = start("--brokers", 3)
     pids = cluster.pids()
@@ -254,7 +242,6 @@ def test_all_nodes_end_when_the_parent_is_killed(start: Start) -> None:
     until(lambda: all(map(gone, pids)))
 
 
-@several
 def test_a_second_signal_kills_all(start: Start) -> None:
     cluster = start("--brokers", 3)
     pids = cluster.pids()

@@ -12,12 +12,8 @@ import pytest
 
 from chaos.arena import Arena
 from chaos.plan import Round
-from peers.node_cluster import serves_several
-
-several = pytest.mark.skipif(not serves_several(), reason="a node refuses several voters as yet")
 
 
-@several
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "cut"])
 def test_nothing_acknowledged_is_lost_repeated_or_out_of_order(tmp_path: Path, how: str) -> None:

@@ -12,11 +12,10 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from edge.scraping import get, scrape, until
 from peers.node import Node
-from peers.node_cluster import NodeCluster, serves_several
+from peers.node_cluster import NodeCluster
 from peers.process import free_port
 
 T0 = '{topic="t",partition="0"}'
-several = pytest.mark.skipif(not serves_several(), reason="a node refuses several voters as yet")
 
 
 @pytest.fixture
@@ -104,7 +103,6 @@ def test_a_node_that_is_told_nothing_has_no_such_port(tmp_path):
         assert "metrics are" not in plain.printed()
 
 
-@several
 @pytest.mark.slow
 def test_a_broker_that_is_killed_leaves_its_mark_until_it_is_back(tmp_path):
     with NodeCluster(tmp_path, options=("--restart",)).start() as cluster:

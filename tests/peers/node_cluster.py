@@ -9,9 +9,6 @@ import socket
 import sys
 from pathlib import Path
 
-from andiron.broker.node_settings import NodeSettings
-from andiron.cli.local_cluster.layout import lay_out
-from andiron.model.settings import SettingError
 from peers.node import Node
 from peers.process import free_port
 
@@ -59,16 +56,6 @@ class NodeCluster(Node):
     def kill_node(self, node_id: int) -> None:
         """As a crash of one of them would."""
         os.kill(self.node_pids()[node_id], signal.SIGKILL)
-
-
-def serves_several() -> bool:
-    """Whether a node takes more than one voter."""
-    layout = lay_out(3, 9092, {}, lambda port: True)
-    try:
-        NodeSettings.load(layout.properties(layout.nodes[0], "/tmp", {}))
-    except SettingError:
-        return False
-    return True
 
 
 def free_ports(count: int) -> int:

@@ -8,7 +8,8 @@
 Every node must be of one cluster, so the id is chosen here and written into each log directory before its node
 has seen it; a node takes the id that it finds there.
 
-The law: nothing is written into a folder that is anything else, such as the data of a node by itself.
+The laws: nothing is written into a folder that is anything else, such as the data of a node by itself; and voters
+that have lost their metadata are not started where they would outvote one that has it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import socket
 from collections.abc import Mapping
 
 from andiron.broker.properties import parse_properties
+from andiron.broker.quorum_messages import METADATA
 from andiron.cli.failures import Failure
 from andiron.cli.identity import claim, identity_at, new_id, write_whole
 from andiron.cli.local_cluster.layout import PROPERTIES, Layout, LocalNode, parse_voter_ports, render
@@ -90,6 +92,7 @@ class ClusterFolder:
 
     def write(self, layout: Layout, chosen: Mapping[str, str]) -> str:
         """Make every node's folder ready for its start; returns the cluster's id."""
+        self._check_metadata(list(layout.voters))
         cluster_id = self.cluster_id() or new_id()
         for node in layout.nodes:
             data = self.data_of(node)
@@ -97,6 +100,19 @@ class ClusterFolder:
             properties = layout.properties(node, data, chosen)
             write_whole(self.properties_of(node), render(properties).encode())
         return cluster_id
+
+    def _check_metadata(self, voters: list[int]) -> None:
+        """A majority of voters that know nothing would elect one that knows nothing, and all topics would be gone."""
+        lost = [id for id in voters if not os.path.isdir(self._metadata_of(id))]
+        kept = [id for id in voters if id not in lost]
+        if kept and 2 * len(lost) > len(voters):
+            raise Failure(
+                f"nodes {' and '.join(map(str, lost))} have lost their metadata, and would outvote node {kept[0]}, "
+                f"which has it: copy {self._metadata_of(kept[0])} to the same place of the others first"
+            )
+
+    def _metadata_of(self, id: int) -> str:
+        return os.path.join(self.path, f"node-{id}", DATA, str(METADATA))
 
 
 def is_free(port: int) -> bool:

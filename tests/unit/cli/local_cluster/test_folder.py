@@ -100,3 +100,18 @@ def test_nodes_of_two_clusters_are_told(tmp_path: Path) -> None:
 def test_a_port_that_somebody_has_is_not_free() -> None:
     with socket.create_server(("localhost", 0)) as taken:
         assert not is_free(taken.getsockname()[1])
+
+
+@pytest.mark.parametrize(("has_it", "starts"), [((), True), ((1,), False), ((1, 3), True), ((1, 2, 3), True)])
+def test_voters_that_lost_their_metadata_do_not_outvote_one_that_has_it(
+    tmp_path: Path, has_it: tuple[int, ...], starts: bool
+) -> None:
+    cluster(tmp_path)
+    for node in has_it:
+        (tmp_path / f"node-{node}/data/__cluster_metadata-0").mkdir()
+
+    if starts:
+        cluster(tmp_path)
+    else:
+        with pytest.raises(Failure, match="nodes 2 and 3 have lost their metadata"):
+            cluster(tmp_path)
