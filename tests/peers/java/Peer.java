@@ -74,6 +74,8 @@ public final class Peer {
                 return Grouping.run(command);
             case "transactions":
                 return TransactionAdmin.run(command);
+            case "cluster":
+                return Clustering.run(command);
             default:
                 return Administering.run(call, command);
         }
