@@ -54,9 +54,9 @@ def java(cluster: Cluster) -> Callable[..., Any]:
 
 
 def standing(confluent: AdminClient, topic: str, number: int = 0) -> tuple[int, list[int], list[int]]:
-    """Its leader, its replicas in their order, and those in sync."""
-    found = confluent.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions[number]
-    return found.leader, found.replicas, sorted(found.isrs)
+    """Its leader, its replicas in their order, and those in sync; none of them while it is not known yet."""
+    found = confluent.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions.get(number)
+    return (-1, [], []) if found is None else (found.leader, found.replicas, sorted(found.isrs))
 
 
 # ── what they see ────────────────────────────────────────────────────────────────────

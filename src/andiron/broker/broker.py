@@ -25,6 +25,7 @@ import logging
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+from andiron.broker.acquaintances import Acquaintances
 from andiron.broker.calls import Calls
 from andiron.broker.controller_channel import ControllerChannel
 from andiron.broker.fetch_sessions import FetchSessions
@@ -129,7 +130,8 @@ class Broker:
         )
         self.following = Following(
             self.metadata, self.partitions, self.lifecycle, self.in_sync, self.flushing, self.housekeeping,
-            self.groups, self.transactions, self.touch, is_broker=self._is_broker,
+            self.groups, self.transactions, self.touch,
+            Acquaintances(settings.membership.broker_session_timeout_ms), is_broker=self._is_broker,
         )  # fmt: skip
         self.producer_ids = ProducerIds()
         self.changed = False  # in this step, in a way that its end must look at

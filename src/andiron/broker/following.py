@@ -4,6 +4,7 @@
                                         ├─ coordinators   loaded and dropped with the partitions they live in
                                         ├─ groups         told of topics that came and went
                                         ├─ lifecycle      told of brokers: of this one, above all
+                                        ├─ acquaintances  told of them too, for clients
                                         └─ settings       those that change while the node runs
 
 Nothing else opens a partition or gives it a role. What the node says and does between two steps is as of one place in
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
+from andiron.broker.acquaintances import Acquaintances
 from andiron.broker.flushing import Flushing
 from andiron.broker.group_coordinator import GroupCoordinator
 from andiron.broker.housekeeping import Housekeeping
@@ -42,7 +44,7 @@ class Following:
     def __init__(
         self, metadata: Metadata, partitions: Partitions, lifecycle: Lifecycle, in_sync: InSync,
         flushing: Flushing, housekeeping: Housekeeping, groups: GroupCoordinator, transactions: TransactionCoordinator,
-        touch: Callable[[Hashable], None], *, is_broker: bool,
+        touch: Callable[[Hashable], None], acquaintances: Acquaintances, *, is_broker: bool,
     ) -> None:  # fmt: skip
         self._metadata, self._partitions, self._lifecycle, self._in_sync = (
             metadata, partitions, lifecycle, in_sync,
@@ -50,6 +52,7 @@ class Following:
         self._flushing, self._housekeeping = flushing, housekeeping
         self._groups, self._transactions, self._touch = groups, transactions, touch
         self._is_broker, self._entered = is_broker, False
+        self.acquaintances = acquaintances
         self.settled = False  # the partitions are those of the metadata, and nothing else lies about
 
     def follow(self, now: Millis) -> Delta:
@@ -64,6 +67,7 @@ class Following:
         if delta.partitions or delta.removed_topics:
             self._groups.topics_changed([topic.name for topic in delta.removed_topics], now)
         if delta.brokers:
+            self.acquaintances.moved(self._metadata.image, now)
             self._lifecycle.metadata_moved(now)
             self._in_sync.check_soon(now)
         self._touch(self._metadata.partition)

@@ -66,8 +66,7 @@ def _response(broker: Broker, request: Request[MetadataRequest]) -> MetadataResp
     return MetadataResponse(
         brokers=[
             MetadataBroker(node.id, *node.endpoint(request.listener), node.rack)
-            for node in image.brokers.values()
-            if not node.fenced
+            for node in broker.following.acquaintances.told(image, request.now)
         ],
         cluster_id=broker.cluster_id,
         controller_id=broker.controller_told,
