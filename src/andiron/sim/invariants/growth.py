@@ -129,6 +129,7 @@ class LogsGrow(Watcher):
         assert self._canons is not None
         canon, end = self._canons.of(partition), partition.log.end
         committed = min(canon.end, mirror.end)
+        mirror.was_robbed = mirror.was_robbed or canon.is_lost(mirror, end)
         if end < committed and canon.parts_from(mirror, end, committed) is None and not canon.is_excused:
             how = f"{mirror.name} on {host.name} is cut at {end}; {committed} was committed"
             raise Violation(TAKEN_BACK, how)
