@@ -349,6 +349,7 @@ class Broker:
         effects += self.flushing.start()
         for partition in self.flushing.take_refused():
             self.touch(partition)
+            self.housekeeping.could_not_flush(partition, self.now)
         return effects
 
     def _follow_metadata(self, now: Millis) -> None:

@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 
 FIRST_ROUND_MS = 30_000  # after the start: recovery has the disk until then
 AT_A_TIME = 200  # partitions
+FLUSH_AGAIN_MS = 1_000  # after one that could not begin
 
 
 class Housekeeping:
@@ -78,6 +79,13 @@ class Housekeeping:
         due = partition.log.flush_deadline()
         if due < NEVER and partition not in self._flush_at:
             self._flush_at[partition] = due
+            self._timetable.at(due, lambda now: self._flush_late(partition, now))
+
+    def could_not_flush(self, partition: Partition, now: Millis) -> None:
+        """A flush that is needed could not begin. It is tried again: a follower fetches nothing until it is done, so
+        nothing else would ask for it."""
+        if partition.needs_flush and partition not in self._flush_at:
+            self._flush_at[partition] = due = Millis(now + FLUSH_AGAIN_MS)
             self._timetable.at(due, lambda now: self._flush_late(partition, now))
 
     def gave_up_files(self, partition: Partition) -> None:
@@ -184,7 +192,7 @@ class Housekeeping:
     def _flush_late(self, partition: Partition, now: Millis) -> None:
         del self._flush_at[partition]
         due = NEVER if partition.retired else partition.log.flush_deadline()
-        if due <= now:
+        if due <= now or (partition.needs_flush and not partition.retired):
             self._flushing.want(partition)
         elif due < NEVER:
             self.written(partition)

@@ -198,8 +198,8 @@ class Metadata:
         return self._skipped or self.applied < self.partition.watermark
 
     def apply(self) -> None:
-        """Bring the image up to the watermark."""
-        watermark, size, self._skipped = self.partition.watermark, 0, False
+        """Bring the image up to the watermark; a snapshot may have brought it further, where nobody leads yet."""
+        watermark, size, self._skipped = max(self.applied, self.partition.watermark), 0, False
         for batch in batches_between(self.partition, self.applied, watermark):
             for offset, record in _records(batch):
                 if offset >= self.applied:

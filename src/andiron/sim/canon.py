@@ -37,10 +37,11 @@ class Canon:
         self.written: dict[tuple[int, int], Record] = {}
         self._times: dict[tuple[int, int], Millis] = {}  # when, by the world's time
         self.records: dict[int, Record] = {}
+        self._epochs: dict[int, int] = {}  # in which they were written
         self.promised: dict[int, Sent] = {}
         self.was_compacted = False
         self.is_excused = False  # the next leader may have less
-        self.cuts = 0  # how often that was so
+        self.cuts: list[tuple[int, int]] = []  # where that was so, and the epoch of who led from then on
 
     def write(self, epoch: int, records: Iterable[Record], now: Millis) -> None:
         """A leader has appended."""
@@ -68,14 +69,17 @@ class Canon:
             record = found.get(offset)
             if record is not None:
                 self.records[offset] = record
+                self._epochs[offset] = mirror.batch_at(offset).leader_epoch
         self.end = max(self.end, upto)
 
     def parts_from(self, mirror: Mirror, start: int, stop: int) -> int | None:
-        """The first offset in [start, stop) where a log has another record than this; where it has none does not
-        count."""
+        """The first offset in [start, stop) where a log has another record than this, or the same of another epoch,
+        as a producer leaves it that sends again; where it has none does not count."""
         for offset in range(start, stop):
             mine, theirs = self.records.get(offset), mirror.records.get(offset)
-            if mine is not None and theirs is not None and mine != theirs:
+            if mine is None or theirs is None:
+                continue
+            if mine != theirs or self._epochs[offset] != mirror.batch_at(offset).leader_epoch:
                 return offset
         return None
 
@@ -85,15 +89,21 @@ class Canon:
             (offset for offset in self.records if offset >= start and offset not in mirror.records), None
         )
 
-    def cut(self, end: int) -> None:
-        """Everything from `end` on is lost, and excused."""
+    def is_lost(self, mirror: Mirror, offset: int) -> bool:
+        """Whether what a replica has there is of before a loss that was excused: it has to take that back, once it
+        hears who leads."""
+        epoch = mirror.batch_at(offset).leader_epoch
+        return any(offset >= cut and epoch < since for cut, since in self.cuts)
+
+    def cut(self, end: int, epoch: int) -> None:
+        """Everything from `end` on is lost, and excused, with the leader of this epoch."""
         self.end = min(self.end, end)
         self.records = {offset: record for offset, record in self.records.items() if offset < end}
         self.promised = {
             base: sent for base, sent in self.promised.items() if base + len(sent.records) <= end
         }
         self.is_excused = False
-        self.cuts += 1
+        self.cuts.append((end, epoch))
 
 
 class Canons(dict[Place, Canon]):

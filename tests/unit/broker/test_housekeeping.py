@@ -1,9 +1,12 @@
 """What time brings: checkpoints, retention, compaction, late flushes, and rest where there is nothing to do."""
 
+from unittest.mock import patch
+
 import pytest
 
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.model.effects import Woken
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER
 from worlds.compacting import fill_compacted
 from worlds.node import SmallNode, error_of
@@ -260,6 +263,19 @@ def test_a_flush_that_came_by_other_means_is_not_done_again(node):
     node.advance(SECOND)
 
     assert node.flushes == []
+
+
+def test_a_flush_that_is_needed_and_could_not_begin_is_tried_again(node):
+    node.create("t", flush_messages=1)
+    log = node.log("t")
+    with patch.object(type(log), "unflushed_files", side_effect=ErrorCode.KAFKA_STORAGE_ERROR.error("full")):
+        node.produce("t", b"a")
+        node.advance(3 * SECOND)
+    assert log.flushed_end == 0
+
+    node.advance(SECOND)
+
+    assert log.flushed_end == 1
 
 
 def test_a_topic_deleted_before_its_flush_is_due_is_not_flushed(node):

@@ -190,6 +190,22 @@ def test_what_is_not_committed_is_applied_nowhere(cluster):
     assert of(cluster, before).image.next_producer_id == 0
 
 
+def test_a_controller_that_led_and_comes_back_replays_nothing_that_its_snapshot_told():
+    keeping = {"metadata.log.max.record.bytes.between.snapshots": 500}
+    cluster = small_cluster((1, 2, 3), voters=(2, 3), without_broker=(2, 3), **keeping)
+    controller = cluster.controller
+    for number in range(12):
+        create(cluster, f"t{number}", replicas=[1])
+    cluster.pass_time(1_000)
+    member = of(cluster, controller).member
+    assert member.partition.log.start < member.snapshots.table.committed, "there is something to replay"
+
+    cluster.kill(controller)
+    cluster.start(controller)
+
+    assert of(cluster, controller).applied == of(cluster, controller).member.snapshots.table.committed
+
+
 def test_all_images_are_the_same(cluster):
     create(cluster, "t", [(1, 2, 3), (2, 3, 1)])
     cluster.pass_time(100)

@@ -53,6 +53,18 @@ def test_what_is_excused_is_gone_with_its_promises():
     sent = Ledger().write(ORDERS, [(0, None, b"b")], codec=0, producer=(-1, -1, -1))
     canon.promised = {0: sent, 1: sent}
     canon.is_excused = True
-    canon.cut(1)
+    canon.cut(1, epoch=5)
     assert (canon.end, list(canon.records), list(canon.promised)) == (1, [0], [0])
-    assert (canon.is_excused, canon.cuts) == (False, 1)
+    assert (canon.is_excused, canon.cuts) == (False, [(1, 5)])
+
+
+def test_the_same_record_of_another_epoch_is_another():
+    canon = Canon(ORDERS)
+    canon.commit(mirrored(batch(b"a", b"b")), 2)
+    assert canon.parts_from(mirrored(batch(b"a", b"b", epoch=4)), 0, 2) == 0
+
+
+def test_what_a_replica_has_of_before_an_excused_loss_is_lost_and_nothing_else():
+    canon, mine = Canon(ORDERS), mirrored(batch(b"a"), batch(b"b", base=1), batch(b"c", base=2, epoch=5))
+    canon.cut(1, epoch=5)
+    assert [canon.is_lost(mine, offset) for offset in range(3)] == [False, True, False]

@@ -32,6 +32,7 @@ class Leader(NamedTuple):
 
     host: Host
     epoch: int
+    topic_id: bytes  # one that is made again counts its epochs anew
 
 
 class Signposts:
@@ -81,8 +82,8 @@ class Signposts:
                 if host is None:
                     self._leaders.pop(name, None)
                     self.doubt()
-                elif known is None or partition.leader_epoch >= known.epoch or topic.error_code:
-                    self._leaders[name] = Leader(host, partition.leader_epoch)
+                elif known is None or known.topic_id != topic.topic_id or partition.leader_epoch >= known.epoch:
+                    self._leaders[name] = Leader(host, partition.leader_epoch, topic.topic_id)
 
     def find(self, key: Key, host: str, port: int) -> Host | None:
         """Take in an answer to a FindCoordinator request."""

@@ -68,9 +68,10 @@ class ReplicasAgree(Watcher):
             )
         stop = min(watermark, canon.end)
         apart = canon.parts_from(mirror, min(self._checked.get(key, 0), mirror.end, stop), stop)
-        if apart is not None and not canon.is_excused:
+        if apart is None:
+            self._checked[key] = stop
+        elif not canon.is_excused and not canon.is_lost(mirror, apart):
             raise Violation(AGREE, f"{_told(key, partition)}: another record stands at {apart}")
-        self._checked[key] = stop
 
     def _check_leader(self, key: Key, partition: Partition, mirror: Mirror, canon: Canon) -> None:
         log = partition.log
@@ -83,7 +84,7 @@ class ReplicasAgree(Watcher):
         if not canon.is_excused:
             how = f"{_told(key, partition)} in epoch {partition.epoch}: not so from {min(lost)} on, of {canon.end}"
             raise Violation(KEPT, how)
-        canon.cut(min(lost))
+        canon.cut(min(lost), partition.epoch)
         for other in self._checked:
             if other[1:] == key[1:]:
                 self._checked[other] = min(self._checked[other], canon.end)

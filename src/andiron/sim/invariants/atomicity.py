@@ -76,8 +76,9 @@ class TransactionsAreAtomic(Watcher):
         found: dict[int, Verdict] = {}
         for mirror in [self._mirrors.of(*replica) for replica in all_led(world)]:
             for stored in mirror.batches:
-                sent = self._ledger.find(mirror.records[stored.base]) if stored.transactional else None
-                if sent is not None and sent.partition == mirror.name and stored.marker is None:
+                first = mirror.record_of(stored) if stored.transactional and stored.marker is None else None
+                sent = None if first is None else self._ledger.find(first)
+                if sent is not None and sent.partition == mirror.name:
                     if sent.number in found:
                         raise Violation(
                             TWICE, f"{mirror.name}: batch {sent.number}, once more at {stored.base}"

@@ -129,7 +129,9 @@ class LogsGrow(Watcher):
         assert self._canons is not None
         canon, end = self._canons.of(partition), partition.log.end
         committed = min(canon.end, mirror.end)
-        if end < committed and canon.parts_from(mirror, end, committed) is None and not canon.is_excused:
+        mirror.was_robbed = mirror.was_robbed or canon.is_lost(mirror, end)
+        first = max(end, canon.start)  # what was deleted may go with the batch it stood in
+        if first < committed and canon.parts_from(mirror, first, committed) is None and not canon.is_excused:
             how = f"{mirror.name} on {host.name} is cut at {end}; {committed} was committed"
             raise Violation(TAKEN_BACK, how)
 

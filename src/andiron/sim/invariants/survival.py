@@ -79,7 +79,7 @@ class PromisesSurvive(Watcher):
         if mirror.end != log.end:
             raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}, and on the disk at {mirror.end}")
         # All that ever stood there: what a lost record had superseded must be there in its place.
-        expected = mirror.live if mirror.was_rotten else mirror.records
+        expected = mirror.live if mirror.was_rotten or mirror.was_robbed else mirror.records
         gone = [offset for offset in expected if offset >= log.start and offset not in found]
         if not is_damaged:
             check_gone(host, partition, mirror, gone, found)

@@ -20,10 +20,11 @@ def puppets(monkeypatch):
     return Puppets(monkeypatch, 3)
 
 
-def metadata(leader, epoch):
+def metadata(leader, epoch, topic_id=bytes(16)):
     brokers = [MetadataBroker(number, f"node-{number}", 9092) for number in (1, 2, 3)]
     partition = MetadataPartition(partition_index=0, leader_id=leader, leader_epoch=epoch)
-    return MetadataResponse(brokers=brokers, topics=[MetadataTopic(name="orders", partitions=[partition])])
+    topic = MetadataTopic(name="orders", topic_id=topic_id, partitions=[partition])
+    return MetadataResponse(brokers=brokers, topics=[topic])
 
 
 def test_leaders_are_where_the_metadata_says(puppets):
@@ -32,6 +33,13 @@ def test_leaders_are_where_the_metadata_says(puppets):
     signposts.learn(metadata(2, 5))
     assert signposts.leader_of(ORDERS) is puppets.host(2)
     assert signposts.epoch_of(ORDERS) == 5
+
+
+def test_a_topic_that_is_made_again_counts_its_epochs_anew(puppets):
+    signposts = Signposts(puppets.network, puppets.hosts)
+    signposts.learn(metadata(2, 5))
+    signposts.learn(metadata(1, 0, b"another of them."))
+    assert (signposts.leader_of(ORDERS), signposts.epoch_of(ORDERS)) == (puppets.host(1), 0)
 
 
 def test_what_is_older_is_not_believed(puppets):
