@@ -5,8 +5,8 @@
 
 Kafka takes a session (`broker.session.timeout.ms`) to find out that a broker is gone, and names it to clients for
 as long. This cluster finds out within half a second, and moves what the broker led at once; but to take it from the
-list that soon would only do harm. Clients forget whom they are not told of: librdkafka ends its thread for such a broker,
-and then waits for good in send_offsets_to_transaction if that was the one it knew as the group's coordinator (its issue
+list that soon would only do harm. Clients forget whom they are not told of: librdkafka ends its thread for such a
+broker, and then waits for good in send_offsets_to_transaction if that was the one it knew as the group's coordinator (its issue
 5511). Whoever is named and leads nothing is asked for nothing.
 
 Read next: handlers/metadata.py, which tells them; watch.py, which notices so soon.

@@ -100,7 +100,7 @@ class Broker:
             )
         )  # fmt: skip
         self.in_sync = InSync(
-            me, lambda: self.lifecycle.epoch, self._is_live, self.channel.decide, self.waiting.later,
+            me, lambda: self.lifecycle.epoch, lambda node: self.image.is_live(node), self.channel.decide, self.waiting.later,
             self.touch, self._clock,
         )  # fmt: skip
         self.places = ReplicaPlaces(
@@ -389,9 +389,6 @@ class Broker:
         if known is None or known.fenced:
             return None
         return Address(*known.endpoint(self.settings.inter_broker_listener))
-
-    def _is_live(self, node: NodeId) -> bool:
-        return self.image.is_live(node)
 
     def _note_change(self) -> None:
         """The end of this step has something to do."""

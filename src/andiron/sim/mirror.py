@@ -60,7 +60,9 @@ class Mirror:
         self.batches: list[Stored] = []
         self.rotten: dict[int, int] = {}  # batches with bits turned over: base → end
         self.was_rotten = False
-        self.was_robbed = False  # what was committed had to be taken back; what that had superseded may be gone
+        self.was_robbed = (
+            False  # what was committed had to be taken back; what that had superseded may be gone
+        )
         self.fell: End | None = None  # its node has come to an end, and the log has not been seen since
         self.was_compacted = False  # has, or had, cleanup.policy=compact
         self.delete_retention_ms = NEVER  # the least it ever was
