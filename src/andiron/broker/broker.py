@@ -100,7 +100,7 @@ class Broker:
             )
         )  # fmt: skip
         self.in_sync = InSync(
-            me, lambda: self.lifecycle.epoch, lambda node: self.image.is_live(node), self.channel.decide, self.waiting.later,
+            me, lambda: self.lifecycle.epoch, self.metadata.is_live, self.channel.decide, self.waiting.later,
             self.touch, self._clock,
         )  # fmt: skip
         self.places = ReplicaPlaces(

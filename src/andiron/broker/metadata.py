@@ -109,6 +109,10 @@ class Metadata:
         """Where it is asked."""
         return self.member.address_of(self.controller_id)
 
+    def is_live(self, node: NodeId) -> bool:
+        """Whether a broker may lead partitions and be in sync, by what is committed."""
+        return self.image.is_live(node)
+
     def decide(self, request: object, now: Millis, timeout_ms: int) -> Wait:
         """Let the controller decide, which is to be here."""
         shard = self._shard
