@@ -6,8 +6,11 @@
 Kafka takes a session (`broker.session.timeout.ms`) to find out that a broker is gone, and names it to clients for
 as long. This cluster finds out within half a second, and moves what the broker led at once; but to take it from the
 list that soon would only do harm. Clients forget whom they are not told of: librdkafka ends its thread for such a
-broker, and then waits for good in send_offsets_to_transaction if that was the one it knew as the group's coordinator (its issue
-5511). Whoever is named and leads nothing is asked for nothing.
+broker, and then waits for good in send_offsets_to_transaction if that was the one it knew as the group's coordinator
+(its issue 5511). Whoever is named and leads nothing is asked for nothing.
+
+A node that has just started has seen nobody leave, and counts from there: after all were restarted at once, clients
+find as many as before at whichever is back first.
 
 Read next: handlers/metadata.py, which tells them; watch.py, which notices so soon.
 """
@@ -23,13 +26,13 @@ class Acquaintances:
 
     def __init__(self, session_ms: int) -> None:
         self._session_ms = session_ms
-        self._here: dict[NodeId, None] = {}
+        self._here: dict[NodeId, None] | None = None  # nothing has been seen yet
         self._left: dict[NodeId, Millis] = {}
 
     def moved(self, image: Image, now: Millis) -> None:
         """Brokers have come, or gone."""
         here = {each.id: None for each in image.brokers.values() if not each.fenced}
-        for node in self._here:
+        for node in image.brokers if self._here is None else self._here:
             if node not in here:
                 self._left[node] = now
         self._here = here

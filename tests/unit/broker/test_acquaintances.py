@@ -32,9 +32,17 @@ def world():
 
 
 def test_one_that_was_never_let_in_is_not_told(world):
-    world.see(0, b1=True, b2=False)
+    world.see(0, b1=True)
+    world.see(0, b2=False)
 
     assert world.told(1) == [1]
+
+
+def test_at_the_start_everybody_may_have_been_there_a_moment_ago(world):
+    world.see(0, b1=True, b2=False)
+
+    assert world.told(SESSION_MS - 1) == [1, 2]
+    assert world.told(SESSION_MS) == [1]
 
 
 def test_one_that_is_gone_is_told_for_a_session_longer(world):
