@@ -176,9 +176,11 @@ class QuorumFetch:
             around.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
             return REFUSED_MS
         if said.error_code or leader is None:  # the leader itself says who it is, too
-            if said.current_leader is not None:
-                seen = said.current_leader
+            seen = said.current_leader
+            if seen is not None:
                 around.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
+            if leader is not None and (seen is None or seen.leader_id < 0):
+                around.step(LeaderAway(epoch), now)  # it has been started anew, and leads no more
             return retry_ms
         if (epoch, leader) != (around.quorum.epoch, around.quorum.leader):
             return retry_ms  # of a leader that is none any more

@@ -148,6 +148,18 @@ def test_a_leader_that_a_majority_does_not_hear_steps_down(cluster):
 # ── observers ────────────────────────────────────────────────────────────────────────
 
 
+def test_after_all_were_stopped_one_leads_within_moments(cluster):
+    """Whom the others took for the leader says that it leads no more; nobody waits for a fetch to time out."""
+    for end in (cluster.stop, cluster.kill):
+        for number in NODES:
+            end(number)
+        for number in NODES:
+            cluster.start(number)
+
+        cluster.until(lambda: cluster.controller not in (None, -1), ms=1_000)
+        ready(cluster)
+
+
 def test_an_observer_finds_the_leader_by_asking_the_voters():
     cluster = small_cluster((1, 2, 3, 4), voters=(1, 2, 3))
 
