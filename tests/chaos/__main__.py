@@ -49,10 +49,16 @@ def main() -> int:
         for each in rounds(chosen.seed, chosen.rounds, PARTITIONS, chosen.only):
             start = time.monotonic()
             who = arena.play(each)
-            if not _gets_on(arena, verdict):
+            whole = time.monotonic()
+            last = _gets_on(arena, verdict)
+            if last is None:
                 break
             done[f"{each.how} {each.whom}"] += 1
-            print(f"{each}, {who}: whole after {time.monotonic() - start:.1f} s", flush=True)
+            print(
+                f"{each}, {who}: whole after {whole - start:.1f} s, all at work after {time.monotonic() - start:.1f} s"
+                + (f", {last} last" if last else ""),
+                flush=True,
+            )
             if each.number % chosen.check_every == 0 and each.number < chosen.rounds:
                 verdict = arena.check()
                 print(f"  {verdict}", flush=True)
@@ -79,14 +85,13 @@ def available() -> list[str]:
     return libraries
 
 
-def _gets_on(arena: Arena, verdict: Verdict) -> bool:
-    """Whether everybody works again after a round."""
+def _gets_on(arena: Arena, verdict: Verdict) -> str | None:
+    """Who was the last to work again after a round; None if somebody does not."""
     try:
-        arena.wait_for_progress()
+        return arena.wait_for_progress()
     except Stuck as who:
         verdict.note("stuck", str(who))
-        return False
-    return True
+        return None
 
 
 def _summarise(arena: Arena, done: Counter[str], verdict: Verdict, seconds: float) -> None:

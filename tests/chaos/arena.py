@@ -111,14 +111,17 @@ class Arena:
         self.cluster.wait_until_whole(patience_s=90)
         self.outage = max(self.outage, time.monotonic() - began)
 
-    def wait_for_progress(self, records: int = 1, patience_s: float = 120.0) -> None:
-        """Until every writer has so many more acknowledgements, and everybody else has got on too."""
+    def wait_for_progress(self, records: int = 1, patience_s: float = 120.0) -> str:
+        """Until every writer has so many more acknowledgements, and everybody else has got on too; who was the last."""
+        last = ""
         goals = {each: each.progress + (records if each in self.writers else 1) for each in self._everybody()}
         until = time.monotonic() + patience_s
         while late := [each for each, goal in goals.items() if each.progress < goal]:
+            last = ", ".join(name_of(each) for each in late)
             if time.monotonic() > until:
-                raise Stuck(", ".join(name_of(each) for each in late))
+                raise Stuck(last)
             time.sleep(0.05)
+        return last
 
     def check(self) -> Verdict:
         """What was acknowledged up to now is there."""

@@ -6,8 +6,9 @@
 A copy says which record it is of, so that in the end every record has one copy, in the order of the records.
 
 Partitions are assigned by hand: whoever takes over asks the group how far it is, and fences who was there before. That
-is needed, since librdkafka may hang for good in send_offsets_to_transaction when the broker that it takes for the
-group's coordinator is left out of the metadata (its issue 5511): one that does not get on is replaced.
+is needed, since librdkafka may hang for good in send_offsets_to_transaction: when the broker that it takes for the
+group's coordinator is left out of the metadata (its issue 5511), and often when all brokers were away at once. One that
+does not get on is replaced.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from chaos.writers.base import DELIVERY_MS
 from chaos.writers.confluent import QUIET, talkative
 
 PATIENCE_S = 60.0
-HANGS_S = 45.0  # longer than any fault
+HANGS_S = 20.0  # longer than any fault, and what it takes to mend it
 BEGINNING = 0
 
 
