@@ -60,7 +60,9 @@ class Mirror:
         self.batches: list[Stored] = []
         self.rotten: dict[int, int] = {}  # batches with bits turned over: base → end
         self.was_rotten = False
-        self.was_robbed = False  # what was committed had to be taken back; what that had superseded may be gone
+        self.was_robbed = (
+            False  # what was committed had to be taken back; what that had superseded may be gone
+        )
         self.fell: End | None = None  # its node has come to an end, and the log has not been seen since
         self.was_compacted = False  # has, or had, cleanup.policy=compact
         self.delete_retention_ms = NEVER  # the least it ever was
@@ -126,10 +128,6 @@ class Mirror:
     def batch_at(self, offset: int) -> Stored:
         """The batch that a record stands, or stood, in."""
         return self.batches[bisect_right(self.batches, offset, key=lambda stored: stored.base) - 1]
-
-    def record_of(self, stored: Stored) -> Record | None:
-        """The first record of a batch, unless compaction has taken all of them before it was copied here."""
-        return next((self.records[at] for at in range(stored.base, stored.end) if at in self.records), None)
 
     def verdict_on(self, offset: int) -> Verdict:
         """Whether a record counts."""

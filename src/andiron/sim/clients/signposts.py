@@ -82,7 +82,9 @@ class Signposts:
                 if host is None:
                     self._leaders.pop(name, None)
                     self.doubt()
-                elif known is None or known.topic_id != topic.topic_id or partition.leader_epoch >= known.epoch:
+                elif (
+                    known is None or known.topic_id != topic.topic_id or partition.leader_epoch >= known.epoch
+                ):
                     self._leaders[name] = Leader(host, partition.leader_epoch, topic.topic_id)
 
     def find(self, key: Key, host: str, port: int) -> Host | None:

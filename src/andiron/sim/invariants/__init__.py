@@ -105,7 +105,7 @@ def all_invariants(
         EveryoneIsAnswered(),
         ReadersAreIsolated(mirrors),
         MarkersFollowDecisions(mirrors, excuse, canons),
-        TransactionsAreAtomic(mirrors, ledger, journal, excuse),
+        TransactionsAreAtomic(mirrors, ledger, journal, excuse, canons),
         PartitionsHaveOneOwner(excuse),
         OffsetsGoForward(excuse),
         CoordinatorsWait(),

@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from andiron.controller.image import BrokerImage, Image, PartitionImage
 from andiron.log.layout import LOG, file_name
-from andiron.model.ids import NodeId
+from andiron.model.ids import NodeId, TopicId
 from andiron.records.batch import iterate
 from andiron.sim.host import Host
 from andiron.sim.watcher import End, Violation, Watcher
@@ -23,7 +23,7 @@ SAME = "committed metadata is the same everywhere"
 KEPT = "who leads the metadata has all of it"
 IMAGE = "the same metadata makes the same image"
 
-_Picture = tuple[dict[bytes, dict[int, PartitionImage]], dict[NodeId, BrokerImage]]
+_Picture = tuple[dict[TopicId, dict[int, PartitionImage]], dict[NodeId, BrokerImage]]
 
 
 class _Reading:
@@ -44,7 +44,9 @@ class MetadataAgrees(Watcher):
         self._end = 0  # of what is committed anywhere
         self._epoch = 0  # the latest in which somebody led
         self._readings: dict[int, _Reading] = {}
-        self._images: dict[int, tuple[_Picture, int]] = {}  # by what is applied: the image, and who had it first
+        self._images: dict[
+            int, tuple[_Picture, int]
+        ] = {}  # by what is applied: the image, and who had it first
         self._applied: dict[int, int] = {}
 
     def went_down(self, host: Host, end: End) -> None:

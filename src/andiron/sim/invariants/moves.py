@@ -53,7 +53,11 @@ class ReplicasMove(Watcher):
             if host.number not in told.replicas:
                 if not _has_log(host, mirror.name):
                     del self._mirrors[key]
-            elif broker.partitions.get(mirror.name) is None and host.is_open and not broker.partitions.is_behind:
+            elif (
+                broker.partitions.get(mirror.name) is None
+                and host.is_open
+                and not broker.partitions.is_behind
+            ):
                 raise Violation(STAYS, f"{mirror.name} is not on {host.name}, one of {list(told.replicas)}")
 
     # ── reassignments ────────────────────────────────────────────────────────────────
