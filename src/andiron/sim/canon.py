@@ -13,6 +13,7 @@ Read next: invariants/growth.py, which writes here; invariants/agreement.py, whi
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,11 @@ from andiron.model.ids import Millis, TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.record import Record
 from andiron.sim.ledger import Sent
+from andiron.sim.verdicts import Verdicts
 
 if TYPE_CHECKING:
     from andiron.broker.partition import Partition
-    from andiron.sim.mirror import Mirror
+    from andiron.sim.mirror import Mirror, Stored
 
 Place = tuple[bytes, int]  # topic id, partition
 
@@ -38,6 +40,8 @@ class Canon:
         self._times: dict[tuple[int, int], Millis] = {}  # when, by the world's time
         self.records: dict[int, Record] = {}
         self._epochs: dict[int, int] = {}  # in which they were written
+        self.batches: list[Stored] = []  # that they stood in, and which of those count
+        self.verdicts = Verdicts()
         self.promised: dict[int, Sent] = {}
         self.was_compacted = False
         self.is_excused = False  # the next leader may have less
@@ -70,6 +74,10 @@ class Canon:
             if record is not None:
                 self.records[offset] = record
                 self._epochs[offset] = mirror.batch_at(offset).leader_epoch
+        for stored in mirror.batches[bisect_left(mirror.batches, self.end, key=lambda each: each.base) :]:
+            if stored.end <= upto:
+                self.batches.append(stored)
+                self.verdicts.add(stored)
         self.end = max(self.end, upto)
 
     def parts_from(self, mirror: Mirror, start: int, stop: int) -> int | None:
@@ -99,6 +107,8 @@ class Canon:
         """Everything from `end` on is lost, and excused, with the leader of this epoch."""
         self.end = min(self.end, end)
         self.records = {offset: record for offset, record in self.records.items() if offset < end}
+        self.batches = [stored for stored in self.batches if stored.end <= end]
+        self.verdicts = Verdicts(self.batches)
         self.promised = {
             base: sent for base, sent in self.promised.items() if base + len(sent.records) <= end
         }

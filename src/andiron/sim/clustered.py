@@ -2,6 +2,7 @@
 
     one node     as it was without this module
     combined     1 2 3      each a broker and a controller
+    growing      1 2 3      the same, but 1 votes alone until an operator lets others vote, or takes its vote away
     apart        1 2 3      brokers        101 102 103   controllers
 
 Sessions, lags and elections are short, so that leaders change within seconds; so is the metadata log, and nodes that
@@ -21,7 +22,7 @@ from andiron.broker.internal_topics import INTERNAL
 from andiron.sim.clients.admin import TopicPlan
 from andiron.sim.moods import CLUSTER_MOODS
 
-NODES: tuple[int, ...] = (1,)  # how many brokers a world may have, drawn from evenly
+NODES: tuple[int, ...] = (1, 1, 1, 3, 3, 5)  # how many brokers a world may have, drawn from evenly
 FIRST_CONTROLLER = 101
 CLUSTER_ID = "a-simulated-cluster-00"
 
@@ -30,9 +31,8 @@ Properties = dict[str, str]
 
 def shape(seed: int, nodes: int | None = None) -> tuple[int, random.Random]:
     """How many brokers there are to be, and the dice for the rest."""
-    dice = random.Random(f"{seed}/cluster")
-    drawn = dice.choice(NODES)
-    return drawn if nodes is None else nodes, dice
+    drawn = random.Random(f"{seed}/nodes").choice(NODES)
+    return drawn if nodes is None else nodes, random.Random(f"{seed}/cluster")
 
 
 def cluster(nodes: int, plan: Any, dice: random.Random) -> dict[str, Any]:
@@ -41,10 +41,14 @@ def cluster(nodes: int, plan: Any, dice: random.Random) -> dict[str, Any]:
     copies = min(3, nodes)
     weights = (1, 2, 2, 3, 3, 3, 3)
     common = plan.properties | _properties(dice, copies)
+    grows = not apart and dice.random() < 0.3
+    together = _growing if grows else _combined
     return {
         "mood": dice.choices(CLUSTER_MOODS, weights=weights)[0],
         "properties": common,
-        "nodes": _combined(common, nodes) if not apart else _apart(common, nodes),
+        "nodes": together(common, nodes) if not apart else _apart(common, nodes),
+        "operator_pace_ms": dice.choice([1_000, 5_000]) if grows or dice.random() < 0.4 else 0,
+        "changes_voters": grows,
         "topics": [_replicated(topic, dice, copies) for topic in plan.topics],
         "skews": [dice.choice([0, 0, 0, -40_000, -500, 500, 40_000]) for _ in range(2 * nodes)],
         "durable": plan.durable,
@@ -89,6 +93,18 @@ def _combined(common: Properties, count: int) -> list[Properties]:
         common | _identity(number, "broker,controller", ["PLAINTEXT", "CONTROLLER"], numbers)
         for number in numbers
     ]
+
+
+def _growing(common: Properties, count: int) -> list[Properties]:
+    """The first votes by itself; the others ask around for a leader, until somebody makes them voters."""
+    found = []
+    for properties in _combined(common, count):
+        number = int(properties["node.id"])
+        others = range(1, count + 1) if number > 1 else [1]
+        del properties["controller.quorum.voters"]
+        servers = ",".join(f"node-{each}:9093" for each in others)
+        found.append(properties | {"controller.quorum.bootstrap.servers": servers})
+    return found
 
 
 def _apart(common: Properties, count: int) -> list[Properties]:

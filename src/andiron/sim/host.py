@@ -125,9 +125,13 @@ class Host:
     def format(self, cluster_id: str) -> None:
         """Make its directories those of a node of this cluster, which nobody can know before any node has started."""
         for number, directory in enumerate(self.settings.log_dirs):
-            id = f"{self.name}-{number}".ljust(22, "0")
+            id = self.directory_id(number)
             told = f"version=1\ncluster.id={cluster_id}\nnode.id={self.number}\ndirectory.id={id}\n"
             self.disk.write_file(f"{directory}/meta.properties", told.encode())
+
+    def directory_id(self, number: int) -> str:
+        """What one of its directories is known by, in the form of a cluster."""
+        return f"{self.name}-{number}".ljust(22, "0")
 
     def start(self) -> None:
         """Switch on. A start that fails for want of disk is an end, as it is of the real process."""

@@ -129,10 +129,6 @@ class Mirror:
         """The batch that a record stands, or stood, in."""
         return self.batches[bisect_right(self.batches, offset, key=lambda stored: stored.base) - 1]
 
-    def record_of(self, stored: Stored) -> Record | None:
-        """The first record of a batch, unless compaction has taken all of them before it was copied here."""
-        return next((self.records[at] for at in range(stored.base, stored.end) if at in self.records), None)
-
     def verdict_on(self, offset: int) -> Verdict:
         """Whether a record counts."""
         return self.verdicts.of(self.batch_at(offset).base)

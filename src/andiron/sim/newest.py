@@ -39,6 +39,11 @@ class Newest(Watcher):
         topic = None if self._image is None else self._image.topics_by_id.get(place[0])
         return None if topic is None else topic.partitions.get(place[1])
 
+    def topic_id(self, name: str) -> bytes | None:
+        """What a topic is known by."""
+        topic = None if self._image is None else self._image.topics.get(name)
+        return None if topic is None else topic.id
+
     def broker(self, node: int) -> BrokerImage | None:
         """How a broker is registered."""
         return None if self._image is None else self._image.brokers.get(NodeId(node))

@@ -18,6 +18,7 @@ from andiron.sim.clients.admin import Admin
 from andiron.sim.clients.client import Client
 from andiron.sim.clients.consumer import Consumer
 from andiron.sim.clients.inquirer import Inquirer
+from andiron.sim.clients.operator import Operator
 from andiron.sim.clients.producer import Producer
 from andiron.sim.clients.transactor import Transactor
 from andiron.sim.clustered import CLUSTER_ID
@@ -135,7 +136,14 @@ class _Game:
                 for n, habits in enumerate(plan.transactors, 1)
             ),
             *(member(*place, f"member-{n}", habits) for n, (member, habits) in enumerate(plan.members, 1)),
+            *([self._operator(plan, names)] if plan.operator_pace_ms else []),
         ]
+
+    def _operator(self, plan: Plan, topics: list[str]) -> Operator:
+        return Operator(
+            self.world, self.network, "operator", topics, plan.operator_pace_ms,
+            changes_voters=plan.changes_voters,
+        )  # fmt: skip
 
     def _begin(self, clients: list[Client]) -> None:
         for client in clients:

@@ -1,5 +1,6 @@
 import random
 
+from andiron.sim.moods import CLUSTER_MOODS, MOODS
 from andiron.sim.plan import make_plan
 
 
@@ -13,7 +14,7 @@ def test_the_same_seed_is_the_same_plan():
 
 def test_seeds_make_all_kinds_of_worlds():
     plans = [planned(seed) for seed in range(200)]
-    assert {plan.mood.name for plan in plans} == {"calm", "breeze", "showers", "gale", "storm"}
+    assert {plan.mood.name for plan in plans} == {mood.name for mood in (*MOODS, *CLUSTER_MOODS)}
     configs = [topic.configs for plan in plans for topic in plan.topics]
     assert any("flush.messages" in each for each in configs)
     assert any("compact" in each.get("cleanup.policy", "") for each in configs)

@@ -36,12 +36,12 @@ COMMON = SETTINGS | {
 class Trio:
     """The world, and short words for what tests do in it."""
 
-    def __init__(self, seed=1, tell=None, watched=True):
+    def __init__(self, seed=1, tell=None, watched=True, properties=_combined):
         logging.getLogger("andiron").addHandler(logging.NullHandler())
         self.world = World(seed, tell)
         self.network = Network(self.world)
         self.mirrors, self.ledger, self.journal = Mirrors(), Ledger(), Journal()
-        settings = [NodeSettings.load(each) for each in _combined(COMMON, 3)]
+        settings = [NodeSettings.load(each) for each in properties(COMMON, 3)]
         self.hosts = [Host(self.world, self.network, each) for each in settings]
         if watched:
             laws = all_invariants(

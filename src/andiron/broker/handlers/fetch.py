@@ -190,11 +190,13 @@ class Fetch:
 
     def is_over(self) -> bool:
         """Whether it need not wait any longer: there is enough, or its session has gone on to the next fetch."""
+        if self._session is not None and self._session.epoch != self._session_epoch:
+            self._found, self._has_looked = [], True
+            return True  # what is new is for the next to tell: whoever asked for that takes it from no other
         if self._just_looked:
             self._just_looked = False
             return False  # it has looked in this very step, and there was not enough
-        is_late = self._session is not None and self._session.epoch != self._session_epoch
-        return self.is_enough() or is_late
+        return self.is_enough()
 
     def is_enough(self) -> bool:
         """Look at all partitions: is there enough to answer, or something to complain of?"""

@@ -17,6 +17,7 @@ agreement.py   replicas agree on what is committed, and a leader has all of it
 promises.py    what was acknowledged with acks=all can be read from every later leader
 leadership.py  an epoch has one leader; votes.py: a voter votes once in it
 metadata_log.py  committed metadata is the same everywhere
+moves.py       partitions that are moved arrive, and replicas go when they are told to
 convergence.py   in the end all replicas are in sync, and all logs equal
 
 and of coordinators:
@@ -49,6 +50,7 @@ from andiron.sim.invariants.lookups import LookupsAgree
 from andiron.sim.invariants.markers import MarkersFollowDecisions
 from andiron.sim.invariants.metadata import MetadataIsKept
 from andiron.sim.invariants.metadata_log import MetadataAgrees
+from andiron.sim.invariants.moves import ReplicasMove
 from andiron.sim.invariants.offsets import OffsetsInOrder
 from andiron.sim.invariants.ownership import PartitionsHaveOneOwner
 from andiron.sim.invariants.progress import OffsetsGoForward
@@ -86,6 +88,7 @@ def all_invariants(
             ReplicasAgree(mirrors, canons, newest),
             AckedStays(mirrors, canons, newest),
             ReplicasConverge(mirrors),
+            ReplicasMove(mirrors, newest),
         ]
     return [
         newest,
@@ -101,8 +104,8 @@ def all_invariants(
         MetadataIsKept(Catalog() if nodes == 1 else SharedCatalog(), is_alone=nodes == 1),
         EveryoneIsAnswered(),
         ReadersAreIsolated(mirrors),
-        MarkersFollowDecisions(mirrors, excuse),
-        TransactionsAreAtomic(mirrors, ledger, journal, excuse),
+        MarkersFollowDecisions(mirrors, excuse, canons),
+        TransactionsAreAtomic(mirrors, ledger, journal, excuse, canons),
         PartitionsHaveOneOwner(excuse),
         OffsetsGoForward(excuse),
         CoordinatorsWait(),

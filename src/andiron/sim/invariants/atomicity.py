@@ -12,12 +12,14 @@ Looked at when all is at rest, for every transaction ever undertaken (journal.py
 
 from __future__ import annotations
 
+from andiron.records.record import Record
+from andiron.sim.canon import Canon, Canons
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.journal import Effort, Journal
 from andiron.sim.leaders import all_led
 from andiron.sim.ledger import Ledger
-from andiron.sim.mirror import Mirrors
+from andiron.sim.mirror import Mirror, Mirrors, Stored
 from andiron.sim.verdicts import Verdict
 from andiron.sim.watcher import Violation, Watcher
 from andiron.sim.world import World
@@ -31,8 +33,12 @@ HANGS = "no transaction hangs"
 class TransactionsAreAtomic(Watcher):
     """Holds what counts against what was undertaken."""
 
-    def __init__(self, mirrors: Mirrors, ledger: Ledger, journal: Journal, excuse: Excuse) -> None:
+    def __init__(
+        self, mirrors: Mirrors, ledger: Ledger, journal: Journal, excuse: Excuse, canons: Canons | None = None
+    ) -> None:
+        """`canons` are for those who are not alone: a replica that came late has only what compaction left."""
         self._mirrors, self._ledger, self._journal, self._excuse = mirrors, ledger, journal, excuse
+        self._canons = canons
 
     def is_restless(self, host: Host) -> bool:
         return not self._excuse.is_given and self._hanging(host) is not None
@@ -74,17 +80,21 @@ class TransactionsAreAtomic(Watcher):
     def _verdicts(self, world: World) -> dict[int, Verdict]:
         """What became of each batch, by its number."""
         found: dict[int, Verdict] = {}
-        for mirror in [self._mirrors.of(*replica) for replica in all_led(world)]:
-            for stored in mirror.batches:
-                first = mirror.record_of(stored) if stored.transactional and stored.marker is None else None
+        logs: list[Mirror | Canon] = [self._mirrors.of(*replica) for replica in all_led(world)]
+        for log in logs if self._canons is None else self._canons.values():
+            for stored in log.batches:
+                first = _first(log, stored) if stored.transactional and stored.marker is None else None
                 sent = None if first is None else self._ledger.find(first)
-                if sent is not None and sent.partition == mirror.name:
+                if sent is not None and sent.partition == log.name:
                     if sent.number in found:
-                        raise Violation(
-                            TWICE, f"{mirror.name}: batch {sent.number}, once more at {stored.base}"
-                        )
-                    found[sent.number] = mirror.verdicts.of(stored.base)
+                        raise Violation(TWICE, f"{log.name}: batch {sent.number}, once more at {stored.base}")
+                    found[sent.number] = log.verdicts.of(stored.base)
         return found
+
+
+def _first(log: Mirror | Canon, stored: Stored) -> Record | None:
+    """The first record of a batch, unless compaction took them all before it was copied."""
+    return next((log.records[at] for at in range(stored.base, stored.end) if at in log.records), None)
 
 
 def committed_offset(world: World, group: str, topic: str, partition: int) -> int | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
 from andiron.model.ids import NEVER
+from andiron.records.record import Record
+from andiron.sim.canon import Canons
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.leaders import Replica, all_led
@@ -25,8 +27,9 @@ ONCE = "a marker is there once"
 class MarkersFollowDecisions(Watcher):
     """Looks at each marker when it appears."""
 
-    def __init__(self, mirrors: Mirrors, excuse: Excuse) -> None:
-        self._mirrors, self._excuse = mirrors, excuse
+    def __init__(self, mirrors: Mirrors, excuse: Excuse, canons: Canons | None = None) -> None:
+        """`canons` are for those who are not alone."""
+        self._mirrors, self._excuse, self._canons = mirrors, excuse, canons
         self._seen: dict[Key, int] = {}  # batches of each log that have been looked at
         self._known: dict[Key, None] = {}  # logs that were looked at since their node began to lead
 
@@ -72,20 +75,30 @@ class MarkersFollowDecisions(Watcher):
         """The last committed decision about a producer's transaction, on whichever node it was made."""
         for replica in all_led(host.world):
             if replica.partition.name.topic == TRANSACTIONS:
-                found = self._find(replica, producer, NEVER if was_committed else replica.partition.watermark)
+                committed = NEVER if was_committed else self._committed(replica)
+                found = _find(self._mirrors.of(*replica).records, producer, committed)
                 if found is not None:
                     return found
+        for canon in () if self._canons is None else self._canons.values():  # whose leader may be gone since
+            found = _find(canon.records, producer, canon.end) if canon.name.topic == TRANSACTIONS else None
+            if found is not None:
+                return found
         return None
 
-    def _find(self, replica: Replica, producer: tuple[int, int], committed: int) -> Transaction | None:
-        mirror = self._mirrors.of(*replica)
-        for offset in reversed(mirror.records):
-            if offset >= committed:
-                continue
-            record = decode_record(mirror.records[offset].key, mirror.records[offset].value)
-            if record is None or record.value is None:
-                continue
-            transaction = transaction_of(record.transactional_id, record.value)
-            if transaction.producer == producer and transaction.state.is_prepared:
-                return transaction
-        return None
+    def _committed(self, replica: Replica) -> int:
+        """Up to where decisions count: a new leader may not know yet what the last one has committed."""
+        watermark = replica.partition.watermark
+        return watermark if self._canons is None else max(watermark, self._canons.of(replica.partition).end)
+
+
+def _find(records: dict[int, Record], producer: tuple[int, int], committed: int) -> Transaction | None:
+    for offset in reversed(records):
+        if offset >= committed:
+            continue
+        record = decode_record(records[offset].key, records[offset].value)
+        if record is None or record.value is None:
+            continue
+        transaction = transaction_of(record.transactional_id, record.value)
+        if transaction.producer == producer and transaction.state.is_prepared:
+            return transaction
+    return None

@@ -4,20 +4,26 @@ The metadata log is read from each node's disk, batch by batch as its watermark 
 hashes: at the same offset it has the same hash on every node, or they have replayed different records. It is synced
 before it counts, so there is no excuse: what was committed once is there after any loss of power, on whoever leads.
 
-A log that begins where a snapshot ends, or somewhere before, goes on from the hash that others had there.
+A log that begins where a snapshot ends, or somewhere before, goes on from the hash that others had there. And what a
+node makes of it, its image, is at each offset the same as others had there, be it by records or by a snapshot.
 """
 
 from __future__ import annotations
 
 from hashlib import blake2b
 
+from andiron.controller.image import BrokerImage, Image, PartitionImage
 from andiron.log.layout import LOG, file_name
+from andiron.model.ids import NodeId, TopicId
 from andiron.records.batch import iterate
 from andiron.sim.host import Host
 from andiron.sim.watcher import End, Violation, Watcher
 
 SAME = "committed metadata is the same everywhere"
 KEPT = "who leads the metadata has all of it"
+IMAGE = "the same metadata makes the same image"
+
+_Picture = tuple[dict[TopicId, dict[int, PartitionImage]], dict[NodeId, BrokerImage]]
 
 
 class _Reading:
@@ -38,9 +44,14 @@ class MetadataAgrees(Watcher):
         self._end = 0  # of what is committed anywhere
         self._epoch = 0  # the latest in which somebody led
         self._readings: dict[int, _Reading] = {}
+        self._images: dict[
+            int, tuple[_Picture, int]
+        ] = {}  # by what is applied: the image, and who had it first
+        self._applied: dict[int, int] = {}
 
     def went_down(self, host: Host, end: End) -> None:
         self._readings.pop(host.number, None)
+        self._applied.pop(host.number, None)
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
@@ -53,6 +64,17 @@ class MetadataAgrees(Watcher):
                 raise Violation(KEPT, how)
         if partition.watermark > reading.end:
             self._read(host, reading, partition.watermark)
+        metadata = host.node.broker.metadata
+        if self._applied.get(host.number) != metadata.applied:
+            self._applied[host.number] = metadata.applied
+            self._look(host, metadata.applied, metadata.image)
+
+    def _look(self, host: Host, applied: int, image: Image) -> None:
+        """The same records make the same image, with or without a snapshot."""
+        picture = {topic.id: dict(topic.partitions) for topic in image.topics.values()}, dict(image.brokers)
+        known, by = self._images.setdefault(applied, (picture, host.number))
+        if known != picture:
+            raise Violation(IMAGE, f"at {applied} {host.name} has another than node-{by}")
 
     def _read(self, host: Host, reading: _Reading, upto: int) -> None:
         assert host.node is not None

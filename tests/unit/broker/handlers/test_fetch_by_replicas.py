@@ -183,6 +183,19 @@ def test_the_next_fetch_of_a_session_is_not_held_up_by_the_last(node):
     assert waiting[0].responses == []
 
 
+def test_what_is_new_is_told_to_the_last_of_two_fetches_since_the_first_is_not_listened_to(node):
+    node.produce(b"a")
+    first = node.whole(0, session_id=0, session_epoch=0)
+    waiting = node.send(1, session_id=first.session_id, session_epoch=1, wait_ms=500)
+    node.whole(1, replica=3)
+    assert node.partition.watermark == 1
+    next_one = node.send(1, session_id=first.session_id, session_epoch=2, wait_ms=500)
+
+    assert waiting[0].responses == []
+    node.cluster.pass_time(500)
+    assert next_one[0].responses[0].partitions[0].high_watermark == 1
+
+
 # ── the metadata ─────────────────────────────────────────────────────────────────────
 
 

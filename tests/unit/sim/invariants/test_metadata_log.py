@@ -27,3 +27,14 @@ def test_a_leader_without_all_of_it_is_noticed(trio):
     law._end, law._epoch = 10_000, 0
     with pytest.raises(Violation, match="who leads the metadata has all of it"):
         law.stepped(leader)
+
+
+def test_another_image_of_the_same_records_is_noticed(trio):
+    trio.create()
+    trio.run(2_000)
+    law, host = trio.law(MetadataAgrees), trio.hosts[0]
+    topic = host.node.broker.image.topics["orders"]
+    topic.partitions[0] = topic.partitions[0]._replace(leader_epoch=7)
+    law._applied.clear()
+    with pytest.raises(Violation, match=r"the same metadata makes the same image: at \d+ node-1 has another"):
+        law.stepped(host)
