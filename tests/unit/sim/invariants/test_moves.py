@@ -48,7 +48,7 @@ def test_another_place_than_the_one_that_was_promised_is_noticed(trio):
     move(trio, [1, 2])
     trio.rest()
     law = trio.law(ReplicasMove)
-    law._wanted = dict.fromkeys(law._wanted, [2, 3])
+    law._wanted = {place: [2, 3] for place in law._wanted}
     with pytest.raises(Violation, match=r"\[1, 2\] are replicas, and \[2, 3\] was promised"):
         law.rested(trio.hosts[0])
 
