@@ -45,8 +45,9 @@ kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a co
 chaos: $(VENV)/.dev  ## kill, pause, cut off and restart nodes of a cluster under load (ROUNDS=200), and account for every record
 	cd tests && ../$(BIN)/python -m chaos --rounds $(ROUNDS)
 
-million: $(VENV)/.dev  ## a million orders through the pipeline, with a driver killed and the broker restarted
+million: $(VENV)/.dev  ## a million orders through the pipeline, the driver killed and the broker restarted; then on three brokers, one killed
 	$(BIN)/python pipelines/orders/proof.py
+	$(BIN)/python pipelines/orders/proof.py --brokers 3 --orders 200000
 
 bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/compare.py

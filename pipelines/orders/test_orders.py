@@ -1,4 +1,4 @@
-"""The orders pipeline as a whole, on Spark: killed on the way, and on a cluster."""
+"""The orders pipeline as a whole, on Spark: killed on the way, on three brokers, and on a cluster of Spark's."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 NODE = {"transaction.two.phase.commit.enable": "true"}
 
 
-def test_every_cent_arrives_though_the_driver_is_killed_and_the_broker_restarted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("brokers", [1, 3])
+def test_every_cent_arrives_though_the_driver_is_killed_and_a_broker_too(tmp_path: Path, brokers: int) -> None:
+    """One broker is restarted in order; of three, one is killed with kill -9."""
     sample = Sample(seed=5, orders=5_000, malformed=0.02)
 
-    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print)
+    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print, brokers)
 
     assert [str(finding) for finding in findings if finding.problem] == []
 
