@@ -94,21 +94,30 @@ class LogDirectories:
     # ── logs ─────────────────────────────────────────────────────────────────────────
 
     def open_log(
-        self, name: TopicPartition, topic_id: TopicId, settings: LogSettings, now: Millis
+        self,
+        name: TopicPartition,
+        topic_id: TopicId,
+        settings: LogSettings,
+        now: Millis,
+        *,
+        adopts: bool = True,
     ) -> PartitionLog:
-        """The log of a partition, recovered if need be; an empty one in the emptiest directory if it is new."""
+        """The log of a partition, recovered if need be; an empty one in the emptiest directory if it is new.
+
+        `adopts`: one that was never flushed, and does not say whose it is, is this topic's.
+        """
         directory = self._homes.get(name)
         if directory is None:
             directory = self._directories[min(self._counts, key=self._counts.__getitem__)]
             self._save_stale()
             self._settle(name, directory)
         try:
-            opened = self._open(directory, name, topic_id, settings, now)
+            opened = self._open(directory, name, topic_id, settings, now, adopts)
         except ProtocolError as error:
             if error.code is not ErrorCode.INCONSISTENT_TOPIC_ID:
                 raise
             self._set_aside(directory, name, error.detail)
-            opened = self._open(directory, name, topic_id, settings, now)
+            opened = self._open(directory, name, topic_id, settings, now, adopts)
         for notice in opened.notices:
             log.warning("%s", notice)
         opened.on_cut = lambda cut: self._lower_recovery_point(directory, cut)
@@ -130,12 +139,14 @@ class LogDirectories:
         topic_id: TopicId,
         settings: LogSettings,
         now: Millis,
+        adopts: bool,
     ) -> PartitionLog:
         saved = self._saved[directory.path]
+        flushed = saved[RECOVERY_POINTS].get(name, Offset(0))
         return PartitionLog.open(
-            self._disk, directory.folder_of(name), name, topic_id, settings,
-            recovery_point=saved[RECOVERY_POINTS].get(name, Offset(0)), clean=self.clean,
-            log_start=saved[LOG_STARTS].get(name, Offset(0)), now=now,
+            self._disk, directory.folder_of(name), name, topic_id, settings, recovery_point=flushed,
+            clean=self.clean, log_start=saved[LOG_STARTS].get(name, Offset(0)), now=now,
+            adopts=adopts or self.clean or flushed > 0,
         )  # fmt: skip
 
     def _set_aside(self, directory: LogDirectory, name: TopicPartition, reason: str) -> None:

@@ -157,7 +157,8 @@ class Partitions:
 
     def _open(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
         settings = self.settings_of(name.topic, image)
-        held = self._directories.open_log(name, topic.id, settings, now)
+        is_alone = len(image.brokers) <= 1  # nobody can have made another topic of this name meanwhile
+        held = self._directories.open_log(name, topic.id, settings, now, adopts=is_alone)
         partition = Partition(name, topic.id, held, self.traffic.of(name.topic))
         self._hosted[name] = partition
         self._unopened.pop(name, None)

@@ -80,7 +80,8 @@ class PartitionLog:
     @classmethod
     def open(
         cls, disk: Disk, directory: str, partition: TopicPartition, topic_id: TopicId, settings: LogSettings,
-        *, recovery_point: Offset = Offset(0), clean: bool = False, log_start: Offset = Offset(0), now: Millis,
+        *, now: Millis, recovery_point: Offset = Offset(0), clean: bool = False, adopts: bool = True,
+        log_start: Offset = Offset(0),
     ) -> PartitionLog:  # fmt: skip
         """Open the log in `directory`, or make an empty one that starts at `log_start`.
 
@@ -88,10 +89,9 @@ class PartitionLog:
         """
         notices: list[str] = []
         with storage(partition):
-            sizes = disk.names(directory)
-            if not sizes:
+            if not (sizes := disk.names(directory)):
                 disk.make_directory(directory)
-            written = partition_metadata.settle(disk, directory, topic_id, sizes, notices)
+            written = partition_metadata.settle(disk, directory, topic_id, sizes, notices, adopts=adopts)
             loaded = recovery.load(
                 disk, directory, settings, recovery_point=recovery_point, clean=clean, log_start=log_start,
                 now=now, sizes=sizes, notices=notices,

@@ -7,6 +7,9 @@ A topic that is deleted and made again has the same folder names but another id,
 can be told from a new one. It is synced together with the first records, so that ten thousand
 partitions can be made without ten thousand fsyncs: a log found without it, or with half of it, was
 never flushed, or comes from before there were ids.
+
+A node by itself takes such a log for its topic's: nobody can have deleted that while the node was away. Where there are
+others they can, and make another of its name; there a log that was never flushed is nobody's (`adopts`).
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
 
 from andiron.log.disk import Disk, File
-from andiron.log.layout import PARTITION_METADATA, LayoutError
+from andiron.log.layout import LOG, PARTITION_METADATA, LayoutError
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NO_TOPIC_ID, TopicId
 
@@ -38,7 +41,13 @@ def decode(data: bytes) -> TopicId:
 
 
 def settle(
-    disk: Disk, directory: str, topic_id: TopicId, sizes: Mapping[str, int], notices: list[str]
+    disk: Disk,
+    directory: str,
+    topic_id: TopicId,
+    sizes: Mapping[str, int],
+    notices: list[str],
+    *,
+    adopts: bool = True,
 ) -> list[File]:
     """See that the folder belongs to our topic; write the file if there is none. Returns what is to be synced."""
     path = f"{directory}/{PARTITION_METADATA}"
@@ -46,6 +55,7 @@ def settle(
         try:
             there = decode(disk.read_file(path))
         except LayoutError as error:
+            _check_adoption(directory, sizes, adopts)
             notices.append(f"{path} is written anew: {error}")
         else:
             if there == topic_id:
@@ -55,11 +65,18 @@ def settle(
                     f"{directory} belongs to topic id {id_text(there)}, not {id_text(topic_id)}"
                 )
             notices.append(f"{path} is written anew: {id_text(there)} is our id, damaged by a crash")
+    else:
+        _check_adoption(directory, sizes, adopts)
     file = disk.open(path)
     file.truncate(0)
     file.append(encode(topic_id))
     file.close()
     return [file]
+
+
+def _check_adoption(directory: str, sizes: Mapping[str, int], adopts: bool) -> None:
+    if not adopts and any(size for name, size in sizes.items() if name.endswith(LOG)):
+        raise ErrorCode.INCONSISTENT_TOPIC_ID.error(f"{directory} does not say which topic it belongs to")
 
 
 def id_text(raw: bytes) -> str:

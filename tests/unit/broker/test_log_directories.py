@@ -31,8 +31,8 @@ def opened(disk, *paths, node_id=1, seed=1):
     return directories
 
 
-def open_log(directories, name=ORDERS, topic_id=ID):
-    return directories.open_log(name, topic_id, LogSettings(), now=0)
+def open_log(directories, name=ORDERS, topic_id=ID, **how):
+    return directories.open_log(name, topic_id, LogSettings(), now=0, **how)
 
 
 def write(log, count=1):
@@ -182,6 +182,29 @@ def test_a_folder_of_another_topic_of_that_name_is_set_aside(disk):
 
     assert log.end == 0
     assert any(name.endswith("-stray/") for name in disk.names("/data"))
+
+
+@pytest.mark.parametrize("adopts", [True, False])
+def test_a_log_that_was_never_flushed_and_lost_its_id_is_taken_over_only_where_it_can_be_no_others(
+    disk, adopts
+):
+    write(open_log(opened(disk)))
+    disk.remove("/data/orders-0/partition.metadata")
+
+    log = open_log(opened(disk), topic_id=OTHER_ID, adopts=adopts)
+
+    assert log.end == (1 if adopts else 0)
+    assert any(name.endswith("-stray/") for name in disk.names("/data")) is not adopts
+
+
+def test_a_log_without_an_id_that_was_flushed_is_older_than_ids(disk):
+    directories = opened(disk)
+    log = open_log(directories)
+    write(log)
+    directories.save(RECOVERY_POINTS, {ORDERS: 1})
+    disk.remove("/data/orders-0/partition.metadata")
+
+    assert open_log(opened(disk), adopts=False).end == 1
 
 
 def test_the_room_is_that_of_each_file_system_or_unknown(disk):

@@ -18,9 +18,9 @@ def disk():
     return disk
 
 
-def settle(disk, topic_id=ID):
+def settle(disk, topic_id=ID, **how):
     notices = []
-    written = partition_metadata.settle(disk, "orders-0", topic_id, disk.names("orders-0"), notices)
+    written = partition_metadata.settle(disk, "orders-0", topic_id, disk.names("orders-0"), notices, **how)
     assert [file.path for file in written] in ([], [PATH])
     return notices
 
@@ -47,6 +47,16 @@ def test_a_file_that_says_nothing_is_written_anew(disk):
     (notice,) = settle(disk)
     assert "written anew" in notice
     assert partition_metadata.decode(disk.read_file(PATH)) == ID
+
+
+@pytest.mark.parametrize("there", [None, b""])
+def test_records_without_an_id_are_nobodys_where_that_is_wanted(disk, there):
+    disk.write_file("orders-0/00000000000000000000.log", b"records")
+    if there is not None:
+        disk.write_file(PATH, there)
+    with pytest.raises(ProtocolError, match="does not say which topic it belongs to"):
+        settle(disk, adopts=False)
+    settle(disk)
 
 
 def test_an_id_whose_end_was_lost_is_written_anew(disk):
