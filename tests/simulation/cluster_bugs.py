@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from unittest.mock import patch
 
-from andiron.broker import quorum_member
+from andiron.broker import quorum_member, snapshot_cutting
+from andiron.broker.handlers.fetch import Fetch
+from andiron.broker.housekeeping import Housekeeping
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Partition
-from andiron.controller import registrations
+from andiron.broker.shards import Shard
+from andiron.controller import in_sync, registrations, transition
+from andiron.controller.controller import Controller
+from andiron.controller.image import Image
+from andiron.controller.records import ConfigRecord
+from andiron.controller.snapshot import records_of
+from andiron.log.partition_log import PartitionLog
+from andiron.log.producers import Producers
+from andiron.quorum.voters import Voters
 from andiron.quorum.quorum import Quorum, Role
 from andiron.quorum.state import NOBODY
 from andiron.replication.follower import FollowerReplica
@@ -70,6 +80,42 @@ def metadata_takes_effect_before_a_majority_has_it():
     return patch.object(Metadata, "has_news", lambda self: self.applied < self.partition.log.end)
 
 
+@bug
+def one_vote_of_three_is_a_majority():
+    return patch.object(Voters, "is_majority", lambda self, some: 2 * len(list(some)) >= len(self._ids) - 1)
+
+
+@bug
+def a_controller_begins_with_what_is_committed_and_not_with_all_that_is_written():
+    load = Shard.load
+
+    def short(self, read, start, bytes_max):
+        is_controllers = isinstance(self.machine, Controller)
+        return self.partition.log.end if is_controllers else load(self, read, start, bytes_max)
+
+    return patch.object(Shard, "load", short)
+
+
+@bug
+def a_snapshot_leaves_settings_out():
+    def some(image):
+        return (record for record in records_of(image) if not isinstance(record, ConfigRecord))
+
+    return patch.object(snapshot_cutting, "records_of", some)
+
+
+@bug
+def what_a_snapshot_told_is_replayed_from_the_log():
+    """Found by this simulator, and mended."""
+    apply = Metadata.apply
+
+    def again(self):
+        self.applied = min(self.applied, self.partition.watermark)
+        apply(self)
+
+    return patch.object(Metadata, "apply", again)
+
+
 # ── replication ──────────────────────────────────────────────────────────────────────
 
 
@@ -120,6 +166,93 @@ def a_follower_that_is_far_behind_is_called_in_sync():
     return patch.object(LeaderReplica, "propose", generous)
 
 
+@bug
+def acks_all_is_answered_before_the_followers_have_it():
+    acknowledged = Partition.acknowledged
+    return patch.object(Partition, "acknowledged", lambda self, written, acks: acknowledged(self, written, 1))
+
+
+@bug
+def a_leader_drops_replicas_from_the_isr_without_the_controller():
+    propose = LeaderReplica.propose
+
+    def hasty(self, now, may_join=lambda replica: True):
+        wanted = propose(self, now, may_join)
+        if wanted is not None and wanted < self.isr:
+            self.isr = wanted
+        return wanted
+
+    return patch.object(LeaderReplica, "propose", hasty)
+
+
+@bug
+def a_leader_that_was_deposed_goes_on():
+    follow = Partition.follow
+
+    def stubborn(self, epoch, watermark):
+        if not (self.leads and self.name.topic != "__cluster_metadata"):
+            follow(self, epoch, watermark)
+
+    return patch.object(Partition, "follow", stubborn)
+
+
+@bug
+def what_a_follower_knows_of_producers_is_not_kept():
+    append_replicated = PartitionLog.append_replicated
+
+    def careless(self, records, now):
+        with patch.object(Producers, "replay", lambda *_: None):
+            return append_replicated(self, records, now)
+
+    return patch.object(PartitionLog, "append_replicated", careless)
+
+
+@bug
+def a_follower_does_not_see_markers():
+    append_replicated, replay = PartitionLog.append_replicated, Producers.replay
+
+    def blind(self, batch, base_offset, max_timestamp):
+        return None if batch.is_control else replay(self, batch, base_offset, max_timestamp)
+
+    def careless(self, records, now):
+        with patch.object(Producers, "replay", blind):
+            return append_replicated(self, records, now)
+
+    return patch.object(PartitionLog, "append_replicated", careless)
+
+
+@bug
+def a_follower_does_not_hear_where_its_leaders_log_starts():
+    take = FollowerReplica.take
+    return patch.object(
+        FollowerReplica, "take", lambda self, fetched, now: take(self, fetched._replace(log_start=0), now)
+    )
+
+
+@bug
+def consumers_are_shown_what_is_not_committed():
+    return patch.object(Partition, "readable_end", lambda self, read_committed: self.log.end)
+
+
+@bug
+def the_first_of_two_fetches_takes_the_news_of_the_second():
+    """Found by this simulator, and mended."""
+
+    def eager(self):
+        if self._just_looked:
+            self._just_looked = False
+            return False
+        return self.is_enough() or (self._session is not None and self._session.epoch != self._session_epoch)
+
+    return patch.object(Fetch, "is_over", eager)
+
+
+@bug
+def a_flush_that_could_not_begin_is_forgotten():
+    """Found by this simulator, and mended."""
+    return patch.object(Housekeeping, "could_not_flush", lambda self, partition, now: None)
+
+
 # ── the controller ───────────────────────────────────────────────────────────────────
 
 
@@ -149,3 +282,46 @@ def a_leader_does_not_ask_for_two_in_sync():
         LeaderReplica, __init__=lax, enough_in_sync=lambda self, least: True,
         require=lambda self, *, durable, least: setattr(self, "durable", durable) or False,
     )  # fmt: skip
+
+
+@bug
+def an_earlier_life_of_a_broker_may_join_the_isr():
+    def any_life(member, image):
+        return None
+
+    return patch.object(in_sync, "_check_eligible", any_life)
+
+
+@bug
+def any_replica_may_lead():
+    of = transition.Rules.of.__func__
+    return patch.object(
+        transition.Rules,
+        "of",
+        classmethod(lambda cls, *args: of(cls, *args)._replace(unclean=True)),
+    )
+
+
+@bug
+def a_new_leader_leads_in_the_old_epoch():
+    put = Image._put
+
+    def level(self, topic_id, number, partition):
+        known = self.topics_by_id[topic_id].partitions.get(number)
+        if known is not None and partition.leader != known.leader:
+            partition = partition._replace(leader_epoch=known.leader_epoch)
+        put(self, topic_id, number, partition)
+
+    return patch.object(Image, "_put", level)
+
+
+@bug
+def a_reassignment_is_done_before_the_new_replicas_are_in_sync():
+    def hasty(wanted):
+        staying = [replica for replica in wanted.replicas if replica not in wanted.removing]
+        if not wanted.reassigning or not staying:
+            return wanted
+        done = transition.with_replicas(wanted, staying)._replace(adding=(), removing=())
+        return done if done.isr else done._replace(isr=done.replicas[:1])
+
+    return patch.object(transition, "_reassigned", hasty)

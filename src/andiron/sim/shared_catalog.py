@@ -16,6 +16,9 @@ from andiron.model.errors import ErrorCode, Retriable
 from andiron.sim.catalog import Asked, Catalog, Change, State
 
 
+_ECHOES = (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_PARTITIONS)
+
+
 class SharedCatalog(Catalog):
     """The states in which each topic may be, with changes that are loose."""
 
@@ -44,10 +47,11 @@ class SharedCatalog(Catalog):
             return
         if asked in loose:
             loose.remove(asked)
-        if code is not ErrorCode.NONE:
+        if code not in (ErrorCode.NONE, *_ECHOES):
             return
         before = self.possible(topic)
-        if self._changes[topic] != asked.number:  # and the later one may have come first
+        # A later one may have come first; or it is so already, perhaps since it was passed on twice.
+        if self._changes[topic] != asked.number or code in _ECHOES:
             before = [*before, *map(asked.change, before)]
         else:
             before = list(map(asked.change, before))

@@ -62,3 +62,10 @@ def test_what_is_refused_does_not_happen_and_what_is_put_off_may():
     catalog.said(catalog.heard("t", setting("a", "1")), ErrorCode.REQUEST_TIMED_OUT)
     assert there(a="1") in catalog.possible("t")
     assert catalog.topics == ["t"]
+
+
+def test_what_is_there_already_may_be_there_by_the_same_request_passed_on_before():
+    catalog = SharedCatalog()
+    asked = catalog.heard("t", lambda state: state or there())
+    catalog.said(asked, ErrorCode.TOPIC_ALREADY_EXISTS)
+    assert there() in catalog.possible("t")

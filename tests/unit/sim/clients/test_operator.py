@@ -4,7 +4,9 @@ from unit.sim.trio import Trio
 
 
 def operating(trio, **how):
-    operator = Operator(trio.world, trio.network, "operator", ["orders"], 400, **{"changes_voters": False} | how)
+    operator = Operator(
+        trio.world, trio.network, "operator", ["orders"], 400, **{"changes_voters": False} | how
+    )
     operator.begin()
     return operator
 
