@@ -22,9 +22,9 @@ from andiron.controller.records import ConfigRecord
 from andiron.controller.snapshot import records_of
 from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
-from andiron.quorum.voters import Voters
 from andiron.quorum.quorum import Quorum, Role
 from andiron.quorum.state import NOBODY
+from andiron.quorum.voters import Voters
 from andiron.replication.follower import FollowerReplica
 from andiron.replication.leader import LeaderReplica
 

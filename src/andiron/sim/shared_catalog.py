@@ -15,7 +15,6 @@ from __future__ import annotations
 from andiron.model.errors import ErrorCode, Retriable
 from andiron.sim.catalog import Asked, Catalog, Change, State
 
-
 _ECHOES = (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_PARTITIONS)
 
 
