@@ -12,6 +12,7 @@ from andiron.sim.play import play
 
 KEPT = Path(__file__).parent / "seeds.txt"
 FIRST, COUNT = 10_000, 40
+CLUSTERS = 12  # of these, as clusters too: each takes as long as three nodes alone
 
 
 def kept_seeds():
@@ -37,7 +38,12 @@ def test_what_was_found_once_stays_mended(seed, nodes):
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_no_law_is_broken(seed):
-    assert play(seed).violation is None
+    assert play(seed, nodes=1).violation is None
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + CLUSTERS))
+def test_no_law_is_broken_in_a_cluster(seed):
+    assert play(seed, nodes=3).violation is None
 
 
 @pytest.mark.parametrize("nodes", [1, 3])

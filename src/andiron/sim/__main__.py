@@ -2,7 +2,7 @@
 
     python -m andiron.sim --seed 123             play one seed, and say how it went
     python -m andiron.sim --seed 123 --trace     and print its history
-    python -m andiron.sim --seeds 2000           play fresh seeds, two at a time
+    python -m andiron.sim --seeds 2000           play fresh seeds, two at a time, of nodes alone and of clusters
     python -m andiron.sim --seed 123 --nodes 3   in a cluster of three, whatever the seed says
 
 A seed that fails is printed with the command that plays it again, and appended to
@@ -36,6 +36,7 @@ def main() -> int:
     what.add_argument("--seeds", type=int, metavar="COUNT", help="play so many fresh ones")
     parser.add_argument("--first", type=int, help="with --seeds: count up from here, not from anywhere")
     parser.add_argument("--nodes", type=int, help="so many brokers, not as many as each seed says")
+    parser.add_argument("--processes", type=int, default=PROCESSES, help="with --seeds: so many at a time")
     parser.add_argument("--trace", action="store_true", help="with --seed: print the history")
     parser.add_argument("--keep", type=Path, default=FAILED_SEEDS, help="where seeds that fail are kept")
     options = parser.parse_args()
@@ -44,7 +45,7 @@ def main() -> int:
     if options.seed is not None:
         return _play_one(options.seed, options.nodes, trace=options.trace)
     first = random.SystemRandom().randrange(1 << 40) if options.first is None else options.first
-    return _play_many(first, options.seeds, options.nodes, options.keep)
+    return _play_many(first, options.seeds, options.nodes, options.keep, options.processes)
 
 
 def _play_one(seed: int, nodes: int | None, *, trace: bool) -> int:
@@ -57,12 +58,14 @@ def _play_one(seed: int, nodes: int | None, *, trace: bool) -> int:
     return 0 if outcome.violation is None else 1
 
 
-def _play_many(first: int, count: int, nodes: int | None, keep: Path) -> int:
-    began, simulated_ms, moods, failed = time.perf_counter(), 0, Counter[str](), 0
-    with multiprocessing.Pool(PROCESSES, initializer=logging.disable) as pool:
+def _play_many(first: int, count: int, nodes: int | None, keep: Path, processes: int) -> int:
+    began, simulated_ms, failed = time.perf_counter(), 0, 0
+    moods, sizes = Counter[str](), Counter[int]()
+    with multiprocessing.Pool(processes, initializer=logging.disable) as pool:
         for outcome in pool.imap_unordered(partial(play, nodes=nodes), range(first, first + count)):
             simulated_ms += outcome.simulated_ms
             moods[outcome.mood] += 1
+            sizes[outcome.nodes] += 1
             if outcome.violation is not None:
                 failed += 1
                 print(_told(outcome), flush=True)
@@ -71,6 +74,7 @@ def _play_many(first: int, count: int, nodes: int | None, keep: Path) -> int:
     print(
         f"{count} seeds from {first}: {failed} failed; {', '.join(f'{n} {mood}' for mood, n in moods.items())}"
     )
+    print(", ".join(f"{sizes[nodes]} of {_counted(nodes)}" for nodes in sorted(sizes)))
     print(f"{count / seconds:.1f} seeds/s, {simulated_ms / 1000 / seconds:.0f} simulated seconds per second")
     return 1 if failed else 0
 

@@ -36,6 +36,7 @@ from andiron.sim.world import BEGINS, World
 
 PATIENCE_MS = 300_000  # for everyone to finish once it has cleared up
 FINISHES = "everyone finishes in the end"
+ASKED = "every law can be asked"  # one that fails says nothing, and that is not to pass for a yes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,11 @@ def play(seed: int, tell: Callable[[str], None] | None = None, *, nodes: int | N
         game.play()
     except Violation as found:
         violation = found
-        game.world.note("law", "is broken", str(found))
+    except Exception as error:
+        violation = Violation(ASKED, repr(error))
+        violation.__cause__ = error
+    if violation is not None:
+        game.world.note("law", "is broken", str(violation))
     world = game.world
     return Outcome(
         seed=seed,

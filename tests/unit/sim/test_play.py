@@ -38,3 +38,12 @@ def test_a_violation_is_an_outcome(monkeypatch):
     monkeypatch.setattr(playing, "all_invariants", lambda *args, **how: [Grumpy()])
     outcome = play(5)
     assert str(outcome.violation) == "nothing ever starts: it did"
+
+
+def test_a_law_that_cannot_be_asked_is_no_law_that_holds(monkeypatch):
+    class Confused(Watcher):
+        def rested(self, host):
+            raise KeyError(94)
+
+    monkeypatch.setattr(playing, "all_invariants", lambda *args, **how: [Confused()])
+    assert str(play(5, nodes=1).violation) == "every law can be asked: KeyError(94)"
