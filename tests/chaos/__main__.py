@@ -6,6 +6,7 @@ PYTHONPATH=src:tests python -m chaos [--rounds 5] [--seed 0] [--clients confluen
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import shutil
 import sys
 import tempfile
@@ -91,6 +92,7 @@ def _gets_on(arena: Arena, verdict: Verdict) -> str | None:
         return arena.wait_for_progress()
     except Stuck as who:
         verdict.note("stuck", str(who))
+        faulthandler.dump_traceback(all_threads=True)  # where are they?
         return None
 
 

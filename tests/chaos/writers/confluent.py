@@ -16,7 +16,7 @@ QUIET = {
 
 def talkative(debug: bool, name: str) -> dict[str, object]:
     """Settings for a client that tells on stderr what it does, under its name; none if nobody wants to know."""
-    return {"debug": "cgrp,eos,protocol", "log_level": 7, "client.id": name} if debug else {}
+    return {"debug": "cgrp,eos", "log_level": 7, "client.id": name} if debug else {}
 
 
 class ConfluentWriter(Writer):
