@@ -74,8 +74,11 @@ class GroupReader:
         due = time.monotonic() + COMMIT_EVERY_S
         while not self._over.is_set():
             for message in consumer.consume(200, timeout=0.1):
-                if message.error() is None:
+                error = message.error()
+                if error is None:
                     self._note(message.partition(), message.offset(), message.value())
+                elif error.fatal():
+                    raise KafkaException(error)
             if time.monotonic() > due:
                 due = time.monotonic() + COMMIT_EVERY_S
                 self._commit(consumer)
