@@ -18,7 +18,7 @@ from andiron.broker.shards import Shard
 from andiron.controller import in_sync, registrations, transition
 from andiron.controller.controller import Controller
 from andiron.controller.image import Image
-from andiron.controller.records import ConfigRecord
+from andiron.controller.records import ConfigRecord, ProducerIdsRecord
 from andiron.controller.snapshot import records_of
 from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
@@ -77,7 +77,15 @@ def the_quorum_counts_what_is_not_on_the_disk():
 
 @bug
 def metadata_takes_effect_before_a_majority_has_it():
-    return patch.object(Metadata, "has_news", lambda self: self.applied < self.partition.log.end)
+    apply = Metadata.apply
+
+    def early(self):
+        with patch.object(Partition, "watermark", property(lambda partition: partition.log.end)):
+            apply(self)
+
+    return patch.multiple(
+        Metadata, apply=early, has_news=lambda self: self._skipped or self.applied < self.partition.log.end
+    )
 
 
 @bug
@@ -231,7 +239,12 @@ def a_follower_does_not_hear_where_its_leaders_log_starts():
 
 @bug
 def consumers_are_shown_what_is_not_committed():
-    return patch.object(Partition, "readable_end", lambda self, read_committed: self.log.end)
+    read = Partition.read
+
+    def generous(self, offset, max_bytes, upto, *, at_least_one):
+        return read(self, offset, max_bytes, self.log.end, at_least_one=at_least_one)
+
+    return patch.object(Partition, "read", generous)
 
 
 @bug
@@ -325,3 +338,48 @@ def a_reassignment_is_done_before_the_new_replicas_are_in_sync():
         return done if done.isr else done._replace(isr=done.replicas[:1])
 
     return patch.object(transition, "_reassigned", hasty)
+
+
+@bug
+def whoever_was_in_sync_once_stays_eligible():
+    eligible = transition._eligible
+
+    def lenient(old, after, rules, lost):
+        after = eligible(old, after, rules, lost)
+        others = (each for each in after.replicas if each not in after.isr and each != lost)
+        return after._replace(elr=tuple(others))
+
+    return patch.object(transition, "_eligible", lenient)
+
+
+@bug
+def a_follower_takes_all_that_it_has_for_committed():
+    take = FollowerReplica.take
+
+    def hopeful(self, fetched, now):
+        after = take(self, fetched, now)
+        self.watermark = self._log.end
+        return after
+
+    return patch.object(FollowerReplica, "take", hopeful)
+
+
+@bug
+def a_new_leader_takes_all_that_it_has_for_committed():
+    lead = Partition.lead
+
+    def hopeful(self, *args, **how):
+        lead(self, *args, **how | {"watermark": self.log.end})
+
+    return patch.object(Partition, "lead", hopeful)
+
+
+@bug
+def a_controller_does_not_note_which_producer_ids_it_gave():
+    replay = Image.replay
+
+    def slow(self, record, offset):
+        if not (isinstance(record, ProducerIdsRecord) and not self._noting):
+            replay(self, record, offset)
+
+    return patch.object(Image, "replay", slow)

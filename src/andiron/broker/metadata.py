@@ -125,7 +125,8 @@ class Metadata:
                 self._lost()
                 self._leads(self.partition.epoch, now)  # what was not written must not be thought of either
             else:
-                self._controller_at = shard.machine.next_deadline()
+                is_over = self.partition.failure is not None  # nothing can be decided until a restart
+                self._controller_at = NEVER if is_over else shard.machine.next_deadline()
 
     def _leads(self, epoch: LeaderEpoch, now: Millis) -> None:
         seed = int.from_bytes(self._chance.token(16), "big")

@@ -170,7 +170,7 @@ class QuorumMember:
     @property
     def broken(self) -> str | None:
         """Why this node is of no use to the others any more: its copy of the log cannot be trusted to its disk."""
-        is_alone = list(self.quorum.voters) == [self._me]
+        is_alone = list(self.quorum.voters) == [self._me] and not self.observers
         return None if is_alone else self.partition.failure
 
     @property

@@ -59,7 +59,9 @@ def settle(
             notices.append(f"{path} is written anew: {error}")
         else:
             if there == topic_id:
-                return []
+                return (
+                    [] if adopts else [_closed(disk.open(path))]
+                )  # a process that was killed may not have synced it
             if there[:_SURE] != topic_id[:_SURE]:
                 raise ErrorCode.INCONSISTENT_TOPIC_ID.error(
                     f"{directory} belongs to topic id {id_text(there)}, not {id_text(topic_id)}"
@@ -70,8 +72,12 @@ def settle(
     file = disk.open(path)
     file.truncate(0)
     file.append(encode(topic_id))
+    return [_closed(file)]
+
+
+def _closed(file: File) -> File:
     file.close()
-    return [file]
+    return file
 
 
 def _check_adoption(directory: str, sizes: Mapping[str, int], adopts: bool) -> None:

@@ -233,6 +233,17 @@ def test_a_node_whose_metadata_log_fails_is_of_no_use_and_says_so(cluster):
     assert "cannot be written" in cluster.members[number].node.broken
 
 
+def test_so_is_the_only_voter_where_others_follow_it_and_it_does_not_turn_in_circles():
+    cluster = ready(SmallCluster((1, 2, 3), voters=(1,)))
+    cluster.fail_syncs(1, f"/data/{METADATA.topic}")
+    cluster.kill(3)
+    cluster.ask(1, _a_topic("t"))
+    cluster.pass_time(20_000)
+
+    assert "cannot be written" in cluster.members[1].node.broken
+    assert cluster.members[1].node.next_deadline() > cluster.now
+
+
 def test_a_vote_that_cannot_be_written_is_not_given(cluster):
     before = cluster.controller
     one, other = followers(cluster)

@@ -35,6 +35,14 @@ def test_a_folder_of_the_same_topic_is_left_alone(disk):
     assert settle(disk) == []
 
 
+def test_an_id_that_may_not_be_on_the_disk_is_synced_where_records_without_it_are_nobodys(disk):
+    settle(disk)
+    names = disk.names("orders-0")
+    (file,) = partition_metadata.settle(disk, "orders-0", ID, names, [], adopts=False)
+    assert file.path == PATH
+    assert partition_metadata.settle(disk, "orders-0", ID, names, [], adopts=True) == []
+
+
 def test_a_folder_of_another_topic_is_refused(disk):
     settle(disk)
     with pytest.raises(ProtocolError, match="belongs to topic id AAECAwQFBgcICQoLDA0ODw") as refused:

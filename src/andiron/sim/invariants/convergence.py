@@ -2,7 +2,8 @@
 
 * every node has read all of the metadata
 * each partition has a leader, and all its replicas are in sync
-* each replica's log ends where its leader's does, all of it is committed, and it starts nowhere beyond that
+* each replica's log ends where its leader's does, all of it is committed, and it starts nowhere beyond that, nor
+  before its leader's
 * what both have is the same, record by record; and without compaction both have all of it
 """
 
@@ -74,4 +75,6 @@ def _lags(host: Host, partition: Partition) -> str | None:
     here, there = (mine.log.end, mine.watermark, mine.epoch), (theirs.log.end, theirs.watermark, theirs.epoch)
     if here != there or mine.watermark < mine.log.end or mine.log.start > theirs.watermark:
         return f"{partition.name} is at {here}, and its leader at {there}"
+    if mine.log.start < theirs.log.start:
+        return f"{partition.name} starts at {mine.log.start}, and its leader's log at {theirs.log.start}"
     return None
