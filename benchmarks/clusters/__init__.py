@@ -9,3 +9,8 @@ traffic.py    produce and consume: rates, CPU, memory; latency at a steady rate
 failover.py   a leader is killed, stopped; the controller is killed; a broker comes back
 moving.py     replicas move to another broker
 """
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))  # where the peers are

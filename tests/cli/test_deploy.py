@@ -14,10 +14,8 @@ from andiron.broker.node_settings import NodeSettings
 from andiron.broker.properties import parse_properties
 from andiron.cli.main import andiron
 from andiron.client.core.cluster_descriptions import parse_uuid
-from peers.node_cluster import serves_several
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-several = pytest.mark.skipif(not serves_several(), reason="a node refuses several voters as yet")
 
 
 def nodes_of_compose() -> list[dict[str, str]]:
@@ -30,7 +28,6 @@ def nodes_of_compose() -> list[dict[str, str]]:
     return found
 
 
-@several
 @pytest.mark.parametrize("name", ["combined", "controller", "broker"])
 def test_a_node_takes_the_settings(name: str) -> None:
     settings = NodeSettings.load(parse_properties((DEPLOY / f"config/{name}.properties").read_text()))
@@ -39,7 +36,6 @@ def test_a_node_takes_the_settings(name: str) -> None:
     assert not settings.notices, "every setting has an effect"
 
 
-@several
 def test_the_nodes_of_compose_are_three_of_one_cluster() -> None:
     nodes = [NodeSettings.load(each) for each in nodes_of_compose()]
 

@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from peers import jars, jvm
 from peers.clients.base import Refused
+from peers.waiting import eventually
 
 PROGRAMS = {
     "confluent": "peers.transactors.confluent",
@@ -99,7 +100,13 @@ class Transactor:
         return False
 
     def freeze(self) -> None:
+        """Stop all of its threads; on a busy machine that takes a moment, in which it could still hear something."""
         self._process.send_signal(signal.SIGSTOP)
+        eventually(lambda: all(state == "T" for state in self._states()))
+
+    def _states(self) -> list[str]:
+        tasks = Path(f"/proc/{self._process.pid}/task").iterdir()
+        return [(task / "stat").read_text().rpartition(")")[2].split()[0] for task in tasks]
 
     def thaw(self) -> None:
         self._process.send_signal(signal.SIGCONT)
