@@ -10,7 +10,7 @@ ROUNDS ?= 200
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test check format sim kills chaos million bench bench-cluster docs clean
+.PHONY: help run up test check format sim bugs kills chaos million bench bench-cluster docs clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,9 @@ format: $(VENV)/.dev  ## put the code into its format
 
 sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 	$(BIN)/python -m andiron.sim --seeds 500
+
+bugs: $(VENV)/.dev  ## which law catches each bug planted in a cluster, and after how many seeds; takes hours
+	cd tests && ../$(BIN)/python -m simulation.table
 
 kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round
 	$(BIN)/python -m pytest -m long tests

@@ -87,7 +87,7 @@ class Canon:
             mine, theirs = self.records.get(offset), mirror.records.get(offset)
             if mine is None or theirs is None:
                 continue
-            if mine != theirs or self._epochs[offset] != mirror.batch_at(offset).leader_epoch:
+            if mine != theirs or mirror.epoch_at(offset) not in (None, self._epochs[offset]):
                 return offset
         return None
 
@@ -100,8 +100,8 @@ class Canon:
     def is_lost(self, mirror: Mirror, offset: int) -> bool:
         """Whether what a replica has there is of before a loss that was excused: it has to take that back, once it
         hears who leads."""
-        epoch = mirror.batch_at(offset).leader_epoch
-        return any(offset >= cut and epoch < since for cut, since in self.cuts)
+        epoch = mirror.epoch_at(offset)
+        return epoch is not None and any(offset >= cut and epoch < since for cut, since in self.cuts)
 
     def cut(self, end: int, epoch: int) -> None:
         """Everything from `end` on is lost, and excused, with the leader of this epoch."""

@@ -114,7 +114,7 @@ class Mirror:
 
     def begin_anew(self, start: int) -> None:
         """A follower has dropped all of its log, to go on where its leader's begins; and what it knew of epochs."""
-        self.batches, self.records = [], {}
+        self.batches = []
         self.start_fell = True
         self.restart(start)
 
@@ -128,6 +128,11 @@ class Mirror:
     def batch_at(self, offset: int) -> Stored:
         """The batch that a record stands, or stood, in."""
         return self.batches[bisect_right(self.batches, offset, key=lambda stored: stored.base) - 1]
+
+    def epoch_at(self, offset: int) -> int | None:
+        """In which epoch a record was written; None of one that stood there before the log began anew."""
+        place = bisect_right(self.batches, offset, key=lambda stored: stored.base) - 1
+        return self.batches[place].leader_epoch if place >= 0 and offset < self.batches[place].end else None
 
     def verdict_on(self, offset: int) -> Verdict:
         """Whether a record counts."""

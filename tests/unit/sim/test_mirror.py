@@ -1,4 +1,6 @@
-from andiron.sim.mirror import scan
+from andiron.model.ids import TopicPartition
+from andiron.records.record import Record
+from andiron.sim.mirror import Mirror, scan
 
 
 def test_a_mirror_follows_its_log_batch_by_batch(quiet):
@@ -46,3 +48,10 @@ def test_a_topic_made_again_has_another_mirror(quiet):
     quiet.partition().topic_id = b"another id here!"
     assert quiet.mirror() is not first
     assert len(quiet.mirrors.on(quiet.host)) == 2
+
+
+def test_what_stood_in_a_log_before_it_began_anew_is_of_no_epoch():
+    mirror = Mirror(TopicPartition("t", 0), 0)
+    mirror.records[3] = Record(3, 0, None, b"x", ())
+    mirror.begin_anew(5)
+    assert (3 in mirror.records, mirror.epoch_at(3)) == (True, None)

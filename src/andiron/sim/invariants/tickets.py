@@ -8,6 +8,7 @@ then for the others to have it. When nothing is under way, nobody is waiting.
 
 from __future__ import annotations
 
+from andiron.broker.coordinator_calls import TIMEOUT_MS as ASKS_MS
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.watcher import Violation, Watcher
@@ -27,7 +28,7 @@ class EveryoneIsAnswered(Watcher):
             allowed = exchange.body.max_wait_ms
         elif exchange.key == ApiKey.PRODUCE:
             asks_first = exchange.body.transactional_id is not None and len(host.world.hosts) > 1
-            allowed = exchange.body.timeout_ms * (2 if asks_first else 1)
+            allowed = exchange.body.timeout_ms + (ASKS_MS if asks_first else 0)
         else:
             return
         if waited > 2 * allowed + SLACK_MS:
