@@ -27,6 +27,7 @@ from chaos.writers.confluent import QUIET, talkative
 PATIENCE_S = 60.0
 HANGS_S = 20.0  # longer than any fault, and what it takes to mend it
 BEGINNING = 0
+BATCH = 500  # records a transaction; after a hang it must catch up with all writers at once
 
 
 class Bridge:
@@ -93,7 +94,7 @@ class Bridge:
             _assign(consumer, [TopicPartition(self.source, each) for each in range(self.partitions)])
             while self._counts(worker):
                 self._active = time.monotonic()
-                messages = [each for each in consumer.consume(100, timeout=0.1) if each.error() is None]
+                messages = [each for each in consumer.consume(BATCH, timeout=0.1) if each.error() is None]
                 if messages:
                     self._copy(consumer, producer, messages, worker)
         except KafkaException as error:
