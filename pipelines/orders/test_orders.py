@@ -23,7 +23,9 @@ NODE = {"transaction.two.phase.commit.enable": "true"}
 
 
 @pytest.mark.parametrize("brokers", [1, 3])
-def test_every_cent_arrives_though_the_driver_is_killed_and_a_broker_too(tmp_path: Path, brokers: int) -> None:
+def test_every_cent_arrives_though_the_driver_is_killed_and_a_broker_too(
+    tmp_path: Path, brokers: int
+) -> None:
     """One broker is restarted in order; of three, one is killed with kill -9."""
     sample = Sample(seed=5, orders=5_000, malformed=0.02)
 

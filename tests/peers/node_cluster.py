@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 
 from peers.node import Node
@@ -28,6 +29,7 @@ class NodeCluster(Node):
         super().__init__(folder, free_ports(count), settings)
         self.count = count
         self.options = options
+        self._printed_before = 0
 
     def command(self) -> list[str]:
         chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
@@ -38,10 +40,18 @@ class NodeCluster(Node):
     def bootstrap(self) -> str:
         return ",".join(f"localhost:{self.port + at}" for at in range(self.count))
 
+    def launch(self) -> None:
+        self._printed_before = len(self.printed())
+        super().launch()
+
     def wait_until_ready(self) -> None:
-        """Until each of them knows itself as a broker."""
+        """Until each of them knows itself as a broker, and their parent has seen it."""
         for at in range(self.count):
             self.wait_for(self.port + at)
+        until = time.monotonic() + self.start_timeout_s
+        while " nodes serve " not in self.printed()[self._printed_before :]:
+            assert self.running and time.monotonic() < until, self.printed()[-4000:]
+            time.sleep(0.01)
 
     def node_pids(self) -> dict[int, int]:
         """The processes of the nodes that are alive, by id."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
 
+from andiron.model.errors import ErrorCode
 from peers import frames
 from peers.node import Node
 from peers.raw import Raw
@@ -33,8 +35,18 @@ def node(shared_node: Node) -> Iterator[Node]:
 
 
 def produced(link: Raw) -> int:
-    """Write one record; the offset it got."""
-    answer = frames.read_produce(link.ask(frames.produce(TOPIC, {0: frames.batch([b"control"])}, acks=-1)))
-    error, offset = answer[0]
-    assert error == 0
-    return offset
+    """Write one record; the offset it got.
+
+    Among valid requests is the one that unregisters the broker. It does as told, comes back by itself, and says
+    until then what makes any client try again.
+    """
+    until = time.monotonic() + 60
+    while True:
+        answer = frames.read_produce(
+            link.ask(frames.produce(TOPIC, {0: frames.batch([b"control"])}, acks=-1))
+        )
+        error, offset = answer[0]
+        if error != ErrorCode.NOT_LEADER_OR_FOLLOWER.number or time.monotonic() > until:
+            assert error == 0
+            return offset
+        time.sleep(0.05)

@@ -9,6 +9,9 @@ A controller that has just taken over has heard of nobody, and gives everybody a
 It does not know either how far anybody has come: a broker that is shutting down then waits until all others
 have said it again.
 
+Nor does one that has just woken up know who was silent: a whole machine may have stood still, and the
+heartbeats lie in the sockets. Who comes to look long after a session ran out listens for a moment first.
+
 Read next: heartbeats.py.
 """
 
@@ -19,6 +22,7 @@ from andiron.model.ids import Millis, NodeId, Offset
 from andiron.model.timers import Timers
 
 UNKNOWN = Offset(-1)
+LATE_MS = 1_000  # who comes so long after a deadline was asleep at it
 
 
 class Sessions:
@@ -42,8 +46,7 @@ class Sessions:
 
     def heard_of(self, broker: NodeId, read: Offset, now: Millis) -> None:
         """A broker is alive, and has taken in the metadata up to and with `read`."""
-        self._due[broker] = due = Millis(now + self._timeout_ms)
-        self._timers.set(broker, due)
+        self._set(broker, Millis(now + self._timeout_ms))
         self._read[broker] = max(read, self._read.get(broker, UNKNOWN))
 
     def forget(self, broker: NodeId) -> None:
@@ -68,8 +71,12 @@ class Sessions:
         return broker in self._due and self._due[broker] > now
 
     def ended(self, now: Millis) -> list[NodeId]:
-        """The brokers whose session has run out."""
-        return [broker for broker, due in self._due.items() if due <= now]
+        """The brokers whose session has run out, while this controller was awake to notice."""
+        over = [broker for broker, due in self._due.items() if due <= now]
+        for broker in over:
+            if now - self._due[broker] >= LATE_MS:
+                self._set(broker, Millis(now + LATE_MS))
+        return [broker for broker in over if self._due[broker] <= now]
 
     def next_deadline(self) -> Millis:
         """When the first session runs out."""
@@ -84,3 +91,9 @@ class Sessions:
         offset = self._moved.get(broker, UNKNOWN)
         others = (other.id for other in image.brokers.values() if other.live and other.id != broker)
         return all(self._read.get(other, UNKNOWN) >= offset for other in others)
+
+    # ── inside ───────────────────────────────────────────────────────────────────────
+
+    def _set(self, broker: NodeId, due: Millis) -> None:
+        self._due[broker] = due
+        self._timers.set(broker, due)

@@ -90,10 +90,17 @@ class Child:
         return [line for line in text.splitlines() if line.strip()][-lines:]
 
     def reason(self) -> str:
-        """Why it ended, in one line: what it said itself, else its last line."""
+        """Why it ended, in one line: what it said itself, else its last line; who was killed could not say."""
+        if self.was_killed:
+            return f"it ended with {self.ended_with}"
         said = self.tail(100)
         own = [line.removeprefix(OWN_LINE) for line in said if line.startswith(OWN_LINE)]
         return (own or said or [f"it printed nothing and ended with {self.ended_with}"])[-1]
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal ended it, and not the node itself."""
+        return (self.exit_code or 0) < 0
 
     @property
     def ended_with(self) -> str:

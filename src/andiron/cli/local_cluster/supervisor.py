@@ -1,7 +1,7 @@
 """The process that looks after the nodes of a local cluster: start, watch, stop in order.
 
     start all ──▶ every node is up ──▶ watch ──▶ a signal ──▶ stop one after the other ──▶ 0
-       └─ one ends before: why, in one line; the others are stopped ──▶ 1
+       └─ one ends before: why, in one line; the others are stopped ──▶ 1 (was it killed, --restart holds here too)
                                      └─ one ends: its last lines; again after a pause if --restart says so
 
 A stop is a rolling one: brokers first, then voters, the one that leads the quorum last, each after the one
@@ -91,7 +91,11 @@ class Supervisor:
         slow = time.monotonic() + SLOW_START_S
         while not self._signals:
             for child in self._children.values():
-                if not child.running:
+                if child.running:
+                    continue
+                if child.was_killed and self._restart:
+                    self._ended(child)
+                else:
                     self._screen.clear()
                     self._screen.say(f"node {child.id} did not start: {child.reason()}")
                     return False

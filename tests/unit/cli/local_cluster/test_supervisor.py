@@ -153,6 +153,37 @@ def test_a_node_that_ended_is_started_again_if_asked(world: World, monkeypatch: 
     assert sorted(world.stopped()) == ["1", "2"]
 
 
+def test_a_node_killed_while_all_start_is_started_again_if_asked(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PAUSE_S", 0.01)
+    world.node(1)
+    second = world.node(2)
+
+    def kill_and_go_on() -> None:
+        _until(second.tail)
+        second.kill()
+        _until(lambda: "node 2 is started again" in world.said.getvalue())
+        world.all_up()
+
+    threading.Thread(target=kill_and_go_on, daemon=True).start()
+    assert world.run(interrupt, restart=True) == 0
+    assert sorted(world.stopped()) == ["1", "2"]
+
+
+def test_a_node_killed_while_all_start_is_told_as_what_it_is(world: World) -> None:
+    world.node(1)
+    second = world.node(2)
+
+    def kill() -> None:
+        _until(second.tail)
+        second.kill()
+
+    threading.Thread(target=kill, daemon=True).start()
+    assert world.run() == 1
+    assert "node 2 did not start: it ended with SIGKILL\n" in world.said.getvalue()
+
+
 def test_with_nobody_left_it_ends(world: World) -> None:
     only = world.node(1)
     world.all_up()
