@@ -42,7 +42,7 @@ bugs: $(VENV)/.dev  ## which law catches each bug planted in a cluster, and afte
 	cd tests && ../$(BIN)/python -m simulation.table
 
 kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round
-	$(BIN)/python -m pytest -m long tests
+	$(BIN)/python -m pytest -m long tests pipelines
 	cd tests && ../$(BIN)/python -m kills --rounds 3
 
 chaos: $(VENV)/.dev  ## kill, pause, cut off and restart nodes of a cluster under load (ROUNDS=200), and account for every record

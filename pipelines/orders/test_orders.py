@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 NODE = {"transaction.two.phase.commit.enable": "true"}
 
 
-@pytest.mark.parametrize("brokers", [1, 3])
+@pytest.mark.parametrize("brokers", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_every_cent_arrives_though_the_driver_is_killed_and_a_broker_too(
     tmp_path: Path, brokers: int
 ) -> None:

@@ -31,7 +31,7 @@ def silence():
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize(("seed", "nodes"), kept_seeds())
+@pytest.mark.parametrize(("seed", "nodes"), list(kept_seeds()))
 def test_what_was_found_once_stays_mended(seed, nodes):
     assert play(seed, nodes=nodes).violation is None
 

@@ -40,6 +40,7 @@ from andiron.model.effects import (
 from andiron.model.errors import AndironError
 from andiron.model.ids import NEVER, Millis
 from andiron.sim.background import Background
+from andiron.sim.changes import Changes
 from andiron.sim.clock import Clock
 from andiron.sim.disk import Killed, MemoryDisk
 from andiron.sim.peers import Lane, Peers
@@ -78,13 +79,12 @@ class Host:
         self.life = 0  # changes when a node comes or goes: what was under way for another is of no concern
         self.is_open = False  # to clients
         self.background, self.peers = Background(self), Peers(self, network)
+        self.changed = Changes(self)  # replicas, since the last step
         self._leaving = self._stopping = False
         self._end = End.KILLED  # that the fuse leads to
         self._links: dict[int, Link] = {}
         self._waits: list[Happening] | None = None  # for a paused node to go on
-        self._wake_at = NEVER
-        self._wakes = 0
-        self._woken_at = Millis(-1)
+        self._wake_at, self._woken_at, self._wakes = NEVER, Millis(-1), 0
         world.hosts[self.number] = self
 
     @property
@@ -144,6 +144,7 @@ class Host:
         self._wake_at = NEVER
         self._leaving = self._stopping = False
         self.note("starts", f"for the {self.boots}. time")
+        self.changed = Changes(self)
         node = self.node = Node(self.settings, self.disk, self.world.chance.getrandbits(64))
         try:
             self._take(lambda: node.start(self.clock.now()))
@@ -268,6 +269,7 @@ class Host:
         node = self.node
         if node is None:
             return
+        self.changed.stepped()
         for watcher in self.world.watchers:
             watcher.stepped(self)
         if node.ready and not self.is_open and not self._stopping:

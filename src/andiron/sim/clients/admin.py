@@ -71,6 +71,8 @@ class Admin(Client):
                 yield from self.connected()
                 if self._missing:
                     yield from self._make_topics()
+                elif self.is_closing and not self._destructive:
+                    return
                 elif self.is_closing:
                     # A deletion that was given up may still be underway: look again when it cannot be.
                     self._missing = list(self._plans)

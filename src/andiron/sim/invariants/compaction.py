@@ -38,8 +38,7 @@ class LatestStays(Watcher):
         self._shapes = {key: shape for key, shape in self._shapes.items() if key[0] != host.number}
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.changed:
             log = partition.log
             if "compact" in log.settings.cleanup_policy:
                 shape = tuple((segment.base, segment.size) for segment in log.segments[:-1])

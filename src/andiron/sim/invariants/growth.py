@@ -13,6 +13,8 @@ took. It takes back what was never committed, and nothing else; or it begins ane
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.log.settings import LogSettings
@@ -41,11 +43,15 @@ class LogsGrow(Watcher):
         self._mirrors, self._ledger, self._canons = mirrors, ledger, canons
 
     def said(self, host: Host, exchange: Exchange) -> None:
-        self.stepped(host)  # what is said may be about what was appended in this very step
+        """What is said may be about what was appended in this very step."""
+        assert host.node is not None
+        self._look_at(host, host.node.broker.partitions)
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
+        self._look_at(host, host.changed)
+
+    def _look_at(self, host: Host, partitions: Iterable[Partition]) -> None:
+        for partition in partitions:
             log = partition.log
             mirror = self._mirrors.get(key_of(host, partition))
             if mirror is None:

@@ -42,8 +42,7 @@ class ReadersAreIsolated(Watcher):
         self._found = {key: found for key, found in self._found.items() if key[0] != host.number}
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.changed:
             if partition.leads:
                 mirror = self._mirrors.of(host, partition)
                 if mirror.fell is None:

@@ -37,8 +37,7 @@ class MarkersFollowDecisions(Watcher):
         self._known = {key: None for key in self._known if key[0] != host.number}
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.changed:
             mirror = self._mirrors.of(host, partition)
             if mirror.fell is not None:
                 continue

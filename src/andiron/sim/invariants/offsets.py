@@ -27,8 +27,7 @@ class OffsetsInOrder(Watcher):
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
-        broker = host.node.broker
-        for partition in (broker.metadata.partition, *broker.partitions):
+        for partition in (host.node.broker.metadata.partition, *host.changed):
             if partition.failure is None:
                 self._check(host, partition)
 

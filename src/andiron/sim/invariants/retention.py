@@ -69,10 +69,9 @@ class DeletionIsDue(Watcher):
             del self._seen[key]
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
         if host.disk.is_bad:
             self._bad_at[host.number] = host.world.now
-        for partition in host.node.broker.partitions:
+        for partition in host.changed:
             key, start = key_of(host, partition), partition.log.start
             mirror = self._mirrors.of(host, partition)
             if key not in self._seen:

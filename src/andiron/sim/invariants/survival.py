@@ -43,8 +43,7 @@ class PromisesSurvive(Watcher):
             mirror.fell = End.POWER_LOST
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.changed:
             mirror = self._mirrors.get(key_of(host, partition))
             if mirror is not None and mirror.fell is not None:
                 self._look(host, partition, mirror, mirror.fell)
