@@ -173,15 +173,17 @@ class Mirror:
         self._place = known, position
 
 
-def scan(host: Host, partition: Partition) -> list[tuple[Batch, list[Record] | None]]:
-    """Every batch of a log, read from the disk, with its records; None for those of a damaged one."""
+def batches_of(host: Host, partition: Partition) -> Iterator[Batch]:
+    """Every batch of a log, read from the disk."""
     log = partition.log
-    found: list[tuple[Batch, list[Record] | None]] = []
     for segment in log.segments:
-        data = host.disk.read_file(f"{log.directory}/{file_name(segment.base, LOG)}")
-        for batch in iterate(data):
-            found.append((batch, list(records_of(batch)) if batch.is_intact() else None))
-    return found
+        yield from iterate(host.disk.read_file(f"{log.directory}/{file_name(segment.base, LOG)}"))
+
+
+def scan(host: Host, partition: Partition) -> list[tuple[Batch, list[Record] | None]]:
+    """Every batch of a log with its records; None for those of a damaged one."""
+    batches = batches_of(host, partition)
+    return [(batch, list(records_of(batch)) if batch.is_intact() else None) for batch in batches]
 
 
 def key_of(host: Host, partition: Partition) -> Key:

@@ -19,7 +19,7 @@ from andiron.sim.clients.client import Client, Gone, Script, Topic
 from andiron.sim.clients.fetch_session import FetchSession
 from andiron.sim.leaders import leading, replicas
 from andiron.sim.link import Link
-from andiron.sim.mirror import scan
+from andiron.sim.mirror import batches_of
 from andiron.sim.network import Network
 from andiron.sim.world import World
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
@@ -120,7 +120,7 @@ class Consumer(Client):
             if leader is None or position >= leader.partition.watermark:
                 continue
             # Damage may have cost a compacted log its last batches, and then there is nothing to read.
-            if any(batch.next_offset > position for batch, _ in scan(*leader)):
+            if any(batch.next_offset > position for batch in batches_of(*leader)):
                 return False
         return True
 
