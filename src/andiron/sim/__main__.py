@@ -7,6 +7,7 @@
 
 A seed that fails is printed with the command that plays it again, and appended to
 tests/simulation/seeds.txt (or the file given) as seed/nodes, where it stays: the tests play those for ever.
+Ctrl-C stops, and says what was played.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import logging
 import multiprocessing
 import random
+import signal
 import sys
 import time
 import traceback
@@ -59,24 +61,47 @@ def _play_one(seed: int, nodes: int | None, *, trace: bool) -> int:
 
 
 def _play_many(first: int, count: int, nodes: int | None, keep: Path, processes: int) -> int:
-    began, simulated_ms, failed = time.perf_counter(), 0, 0
-    moods, sizes = Counter[str](), Counter[int]()
-    with multiprocessing.Pool(processes, initializer=logging.disable) as pool:
-        for outcome in pool.imap_unordered(partial(play, nodes=nodes), range(first, first + count)):
-            simulated_ms += outcome.simulated_ms
-            moods[outcome.mood] += 1
-            sizes[outcome.nodes] += 1
-            if outcome.violation is not None:
-                failed += 1
-                print(_told(outcome), flush=True)
-                _keep(outcome, keep)
-    seconds = time.perf_counter() - began
-    print(
-        f"{count} seeds from {first}: {failed} failed; {', '.join(f'{n} {mood}' for mood, n in moods.items())}"
-    )
-    print(", ".join(f"{sizes[nodes]} of {_counted(nodes)}" for nodes in sorted(sizes)))
-    print(f"{count / seconds:.1f} seeds/s, {simulated_ms / 1000 / seconds:.0f} simulated seconds per second")
-    return 1 if failed else 0
+    tally = _Tally(first)
+    seeds = range(first, first + count)
+    with multiprocessing.Pool(processes, initializer=_ignore_interrupts) as pool:
+        try:
+            for outcome in pool.imap_unordered(partial(play, nodes=nodes), seeds):
+                tally.add(outcome)
+                if outcome.violation is not None:
+                    print(_told(outcome), flush=True)
+                    _keep(outcome, keep)
+        except KeyboardInterrupt:
+            print("stopped; so far:")
+    print(tally)
+    return 1 if tally.failed else 0
+
+
+def _ignore_interrupts() -> None:
+    logging.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class _Tally:
+    """What was played, in figures."""
+
+    def __init__(self, first: int) -> None:
+        self._first, self._began = first, time.perf_counter()
+        self.failed = self._simulated_ms = 0
+        self._moods, self._sizes = Counter[str](), Counter[int]()
+
+    def add(self, outcome: Outcome) -> None:
+        self._simulated_ms += outcome.simulated_ms
+        self._moods[outcome.mood] += 1
+        self._sizes[outcome.nodes] += 1
+        self.failed += outcome.violation is not None
+
+    def __str__(self) -> str:
+        seconds, played = time.perf_counter() - self._began, self._sizes.total()
+        moods = ", ".join(f"{count} {mood}" for mood, count in self._moods.items())
+        sizes = ", ".join(f"{self._sizes[nodes]} of {_counted(nodes)}" for nodes in sorted(self._sizes))
+        faster = self._simulated_ms / 1000 / seconds
+        speed = f"{played / seconds:.1f} seeds/s, {faster:.0f} simulated seconds per second"
+        return f"{played} seeds from {self._first}: {self.failed} failed; {moods}\n{sizes}\n{speed}"
 
 
 def _told(outcome: Outcome) -> str:
