@@ -4,6 +4,11 @@ from andiron.model.ids import NO_TOPIC_ID
 from andiron.records.batch import iterate
 from andiron.records.builder import build
 from andiron.records.record import Record, records_of
+from andiron.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from andiron.wire.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
@@ -47,6 +52,16 @@ def delete(cluster, name, node=None):
     request = DeleteTopicsRequest([DeleteTopicState(name)], timeout_ms=30_000)
     result = cluster.answer(node or some_broker(cluster), request).responses[0]
     assert result.error_code == 0, error_of(result)
+
+
+def move(cluster, replicas, topic="t", partition=0, node=1):
+    """Have these replicas, or call a move off."""
+    part = ReassignablePartition(partition, replicas if replicas is None else list(replicas))
+    answer = cluster.answer(
+        node, AlterPartitionReassignmentsRequest(topics=[ReassignableTopic(topic, [part])])
+    )
+    assert answer.error_code == 0
+    return error_of(answer.responses[0].partitions[0])
 
 
 def brokers(cluster):

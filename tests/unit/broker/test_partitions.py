@@ -387,9 +387,8 @@ def test_a_checkpoint_of_the_watermark_counts_for_the_first_role_and_not_after_a
     assert partition.watermark == 1
     batch = build([Record(0, node.now, None, b"d"), Record(0, node.now, None, b"e")])
     stamp(batch, 0, 1, 1)
-    partition.take(
-        Fetched(records=bytes(batch), watermark=1), node.now
-    )  # it has two more, that are not committed
+    # It has two more, that are not committed
+    partition.take(Fetched(records=bytes(batch), watermark=1), node.now)
 
     both = image._replace(leader=1, leader_epoch=2, partition_epoch=2, replicas=(1, 2), isr=(1, 2))
     take(partition, both, node.now)

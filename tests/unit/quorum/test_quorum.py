@@ -5,11 +5,8 @@ Whole quorums in bad weather: tests/properties/test_quorum.py.
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from andiron.model.chance import Chance
 from andiron.model.errors import Refused
 from andiron.model.ids import NEVER
 from andiron.quorum.events import (
@@ -30,78 +27,10 @@ from andiron.quorum.events import (
     VoteAnswered,
     Woken,
 )
-from andiron.quorum.quorum import Quorum, Role
+from andiron.quorum.quorum import Role
 from andiron.quorum.records import LeaderChangeMessage, LeaderChangeVoter
 from andiron.quorum.settings import QuorumSettings
-from andiron.quorum.voters import Voters
-
-NOBODY = -1
-LATER = 10_000  # than any timeout
-
-
-class Memory(dict):
-    """Files in memory, and everything that was ever written."""
-
-    def __init__(self) -> None:
-        self.written: list[tuple[int, int, int]] = []
-
-    def exists(self, path: str) -> bool:
-        return path in self
-
-    def read_file(self, path: str) -> bytes:
-        return self[path]
-
-    def write_file(self, path: str, data: bytes) -> None:
-        self[path] = data
-        told = json.loads(data)
-        self.written.append((told["leaderEpoch"], told["votedId"], told["leaderId"]))
-
-
-def quorum(
-    files: Memory, voters: tuple[int, ...] = (1, 2, 3), me: int = 1, log: LogEnd = LogEnd(0, 0)
-) -> Quorum:
-    return Quorum(me, Voters(voters), QuorumSettings(), Chance(7), lambda: log, files, "/m")
-
-
-def granted(voter: int, epoch: int, *, pre_vote: bool) -> VoteAnswered:
-    return VoteAnswered(voter, epoch, pre_vote, True, epoch, NOBODY)
-
-
-@pytest.fixture
-def files() -> Memory:
-    return Memory()
-
-
-@pytest.fixture
-def voter(files: Memory) -> Quorum:
-    """One of three, which has just started."""
-    made = quorum(files)
-    assert made.step(Started(), 0) == []
-    return made
-
-
-@pytest.fixture
-def candidate(voter: Quorum) -> Quorum:
-    voter.step(Woken(), LATER)
-    voter.step(granted(2, 0, pre_vote=True), LATER)
-    assert voter.role is Role.CANDIDATE
-    return voter
-
-
-@pytest.fixture
-def leader(candidate: Quorum) -> Quorum:
-    candidate.step(granted(2, 1, pre_vote=False), LATER)
-    assert candidate.leads
-    return candidate
-
-
-@pytest.fixture
-def follower(voter: Quorum) -> Quorum:
-    """Of 2, in epoch 4, which it hears."""
-    voter.step(LeaderSeen(4, 2), 0)
-    voter.step(LeaderHeard(4), 0)
-    return voter
-
+from unit.quorum.memory import LATER, NOBODY, granted, quorum
 
 # ── a sole voter ─────────────────────────────────────────────────────────────────────
 
@@ -375,108 +304,3 @@ def test_an_observer_that_knows_no_voters_goes_by_whatever_was_written_before(fi
     quorum(files).step(LeaderSeen(4, 2), 0)
 
     assert quorum(files, voters=(), me=9).epoch == 4
-
-
-# ── voters come and go ───────────────────────────────────────────────────────────────
-
-
-def test_a_leader_alone_that_gets_company_listens_to_it(files):
-    leader = quorum(files, (1,))
-    leader.step(Started(), 0)
-    assert leader.next_deadline() == NEVER
-
-    leader.change_voters(Voters([1, 2]), 100, in_log=True)
-
-    assert leader.next_deadline() < NEVER
-    assert leader.step(Woken(), 100 + LATER)[0] == LostLeader(1), "of two that vote one is no majority"
-
-
-def test_a_leader_that_is_left_alone_listens_to_nobody(files):
-    leader = quorum(files, (1,))
-    leader.step(Started(), 0)
-    leader.change_voters(Voters([1, 2]), 0, in_log=True)
-    leader.change_voters(Voters([1]), 0, in_log=True)
-
-    assert leader.next_deadline() == NEVER
-    assert leader.leads
-
-
-def test_a_leader_that_votes_no_more_needs_a_majority_of_the_others(files):
-    leader = quorum(files, (1,))
-    leader.step(Started(), 0)
-    leader.change_voters(Voters([1, 2, 3]), 0, in_log=True)
-    leader.change_voters(Voters([2, 3]), 0, in_log=True)
-    leader.step(FetchedBy(2), 2_500)
-
-    assert leader.step(Woken(), 3_500)[0] == LostLeader(1)
-
-
-def test_one_that_votes_no_more_does_not_stand_and_uses_up_no_epoch(files):
-    leader = quorum(files, (1,))
-    leader.step(Started(), 0)
-    leader.change_voters(Voters([2, 3]), 0, in_log=True)
-    leader.step(Stopping([2, 3]), 10)
-    assert leader.role is Role.RESIGNED
-
-    assert leader.step(Woken(), LATER) == [LostLeader(1)]
-    assert leader.epoch == 1
-    assert leader.step(LeaderSeen(2, 3), LATER) == [BecameFollower(2, 3)]
-
-
-def test_an_observer_that_gets_a_vote_stands_when_its_time_comes(files):
-    observer = quorum(files, (2, 3), me=1)
-    observer.step(Started(), 0)
-    observer.step(LeaderSeen(1, 2), 0)
-    assert observer.step(Woken(), LATER) == [LostLeader(1)]
-
-    observer.change_voters(Voters([1, 2, 3]), LATER, in_log=True)
-
-    asked = observer.step(Woken(), 2 * LATER)
-    assert [effect.voter for effect in asked if isinstance(effect, AskVote)] == [2, 3]
-
-
-def test_one_that_votes_no_more_stands_if_it_may_be_the_only_one_to_know(files):
-    """It led, took its own vote away, and died before anybody else had heard of it."""
-    log = LogEnd(1, 9)
-    former = Quorum(
-        1, Voters([2]), QuorumSettings(), Chance(7), lambda: log, files, "/m", voters_in_log=True,
-        may_stand=lambda: True,
-    )  # fmt: skip
-    former.step(Started(), 0)
-    assert former.step(Woken(), LATER) == [AskVote(2, 1, True, log)]
-
-    former.step(granted(2, 1, pre_vote=True), LATER)
-    effects = former.step(granted(2, 2, pre_vote=False), LATER)
-
-    assert former.leads
-    assert isinstance(effects[0], BecameLeader)
-
-
-def test_one_that_is_the_last_to_vote_needs_nobody_else(files):
-    voter = quorum(files, (1, 2))
-    voter.step(Started(), 0)
-    voter.step(LeaderSeen(1, 2), 0)
-    voter.change_voters(Voters([1]), 0, in_log=True)
-
-    effects = voter.step(LeaderEnded(1, [1]), 10)
-
-    assert [type(effect) for effect in effects] == [LostLeader, BecameLeader]
-
-
-def test_voters_of_the_log_are_not_held_against_those_of_the_file(files):
-    quorum(files, (1,)).step(Started(), 0)
-
-    again = Quorum(
-        1, Voters([1, 2]), QuorumSettings(), Chance(7), lambda: LogEnd(0, 0), files, "/m", voters_in_log=True
-    )
-    again.step(Started(), 0)
-    assert again.step(Woken(), LATER)
-
-
-def test_where_the_voters_are_in_the_log_the_file_does_not_name_them(files):
-    member = quorum(files, (1,))
-    member.change_voters(Voters([1]), 0, in_log=True)
-    member.step(Started(), 0)
-
-    told = json.loads(files["/m/quorum-state"])
-    assert (told["data_version"], told["leaderEpoch"], "currentVoters" in told) == (1, 1, False)
