@@ -207,9 +207,8 @@ def test_a_group_may_outlive_its_topic(node: Server, run: Run, filled: str, grou
     commit(node, group, other, 0)
     run("topic", "delete", other, "--yes")
 
-    told = described(run, group)[
-        "partitions"
-    ]  # brokers forget the offsets of a deleted topic, sooner or later
+    # Brokers forget the offsets of a deleted topic, sooner or later
+    told = described(run, group)["partitions"]
     assert [each["committed"] for each in told if each["topic"] == filled] == [5, 6]
     assert all(each["end"] is None for each in told if each["topic"] == other)
 

@@ -20,9 +20,8 @@ from peers.members.kinds import COOPERATIVE, RANGE, UNIFORM, Kind
 from peers.process import Server
 from peers.waiting import eventually
 
-SHORT: dict[str, Any] = {
-    "session_ms": 2000
-}  # for those who are to be missed soon; the new protocol has the broker's
+# For those who are to be missed soon; the new protocol has the broker's
+SHORT: dict[str, Any] = {"session_ms": 2000}
 
 
 @kinds.each(kinds.SOME)

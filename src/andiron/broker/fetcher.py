@@ -160,9 +160,8 @@ class Fetcher:
             elif self._is_held_back(partition, now):
                 self._pause(key, now, RETRY_MS)
             elif partition.position() is None:
-                self._retry_at = Millis(
-                    now + RETRY_MS
-                )  # `flushed` comes here before, unless it is moved away
+                # `flushed` comes here before, unless it is moved away.
+                self._retry_at = Millis(now + RETRY_MS)
                 return
         if self._untold or (self._told and not self._under_way):
             self._send(to)

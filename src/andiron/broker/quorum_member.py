@@ -294,14 +294,13 @@ class QuorumMember:
 
     def _ask_vote(self, ask: AskVote) -> None:
         def counted(response: Any, now: Millis) -> None:
-            if response is None or response.error_code or not response.topics:
-                if response is not None and response.error_code:
-                    self._refused(ErrorCode.of(response.error_code))
+            if response is not None and response.error_code:
+                self._refused(ErrorCode.of(response.error_code))
+            if response is None or not response.topics:
                 return
             said = response.topics[0].partitions[0]
-            if (
-                said.leader_id == self._me and said.leader_epoch > self.quorum.epoch
-            ):  # in no life of this node
+            never_did = said.leader_id == self._me and said.leader_epoch > self.quorum.epoch
+            if never_did:
                 self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
             if not said.error_code:
                 self.step(

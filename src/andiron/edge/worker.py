@@ -124,9 +124,8 @@ class Worker:
 def serve() -> None:
     """The child's side: run jobs until the parent is gone."""
     os.nice(_NICE)
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the parent, which ends us by closing the pipe
+    # Ctrl-C is for the parent, which ends us by closing the pipe.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a job prints must not be taken for an answer
     jobs: queue.SimpleQueue[bytes] = queue.SimpleQueue()

@@ -59,9 +59,8 @@ def settle(
             notices.append(f"{path} is written anew: {error}")
         else:
             if there == topic_id:
-                return (
-                    [] if adopts else [_closed(disk.open(path))]
-                )  # a process that was killed may not have synced it
+                # A process that was killed may not have synced it.
+                return [] if adopts else [_closed(disk.open(path))]
             if there[:_SURE] != topic_id[:_SURE]:
                 raise ErrorCode.INCONSISTENT_TOPIC_ID.error(
                     f"{directory} belongs to topic id {id_text(there)}, not {id_text(topic_id)}"

@@ -134,9 +134,8 @@ class FollowerReplica:
         mine, my_end = self._log.epochs.end_of(epoch, self._log.end)
         if mine == NO_EPOCH:
             return end
-        return (
-            min(my_end, end) if mine == epoch else my_end
-        )  # of an epoch that it may not know either: it will say so
+        # Where it is of an epoch that the leader may not know either, the leader will say so.
+        return min(my_end, end) if mine == epoch else my_end
 
     def _append(self, records: bytes | memoryview, leader_start: Offset, now: Millis) -> None:
         """Batches come whole: one that the leader's log starts in the middle of may begin before this log's end."""

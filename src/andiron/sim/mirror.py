@@ -78,10 +78,13 @@ class Mirror:
     def add(self, batch: Batch, records: list[Record], now: Millis) -> None:
         """A batch has been appended."""
         ended = end_marker_of(batch) if batch.is_control else None
+        is_spent = (
+            batch.is_control and ended is None
+        )  # compaction took its marker, and left it for its producer
         stored = Stored(
             batch.base_offset, batch.next_offset, (batch.producer_id, batch.producer_epoch),
             batch.base_sequence, batch.last_sequence, batch.leader_epoch, now,
-            batch.is_transactional, None if ended is None else ended.committed,
+            batch.is_transactional and not is_spent, None if ended is None else ended.committed,
         )  # fmt: skip
         self.batches.append(stored)
         self.verdicts.add(stored)

@@ -40,9 +40,8 @@ class Plan:
     flush_ms: int = 5  # that an fsync takes, at most
     transactors: list[TransactorHabits] = field(default_factory=list)
     members: list[tuple[type[Member], MemberHabits]] = field(default_factory=list)
-    nodes: list[dict[str, str]] = field(
-        default_factory=list
-    )  # the properties of each, where there are several
+    # The properties of each, where there are several
+    nodes: list[dict[str, str]] = field(default_factory=list)
     operator_pace_ms: int = 0  # of one who moves partitions; there is none if it is 0
     changes_voters: bool = False  # who votes is for the operator to say
     skews: list[int] = field(default_factory=lambda: [0])  # by how much their clocks are off, in ms

@@ -297,9 +297,8 @@ class Fetch:
                 piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
                 if piece is not None:
                     found.records = piece
-                found.is_all = (
-                    offset >= upto or len(found.records) > 0
-                )  # else a batch was too large for the room
+                was_too_large = offset < upto and not len(found.records)
+                found.is_all = not was_too_large  # for the room that was left
                 if self._committed:
                     found.aborted = self._aborted(partition, offset, upto)
         except ProtocolError as error:

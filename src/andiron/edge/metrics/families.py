@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 GAUGE, COUNTER, HISTOGRAM = "gauge", "counter", "histogram"
 PREFIX = "andiron_"
 
-Sample = tuple[
-    str, Any
-]  # labels in braces or nothing; a number, or a Histogram with its labels without braces
+# Labels in braces or nothing; a number, or a Histogram with its labels without braces
+Sample = tuple[str, Any]
 Samples = Callable[["Survey"], Iterable[Sample]]
 
 

@@ -34,9 +34,8 @@ STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
 JOINING, LEAVING, AWAY = 0, -1, -2  # in place of an epoch; AWAY: a static member that will be back
 UNSAID = -1  # in place of a timeout
 
-Held: TypeAlias = Mapping[
-    bytes, Mapping[int, int]
-]  # topic id → partition → the epoch at which it was assigned
+# Topic id → partition → the epoch at which it was assigned
+Held: TypeAlias = Mapping[bytes, Mapping[int, int]]
 
 
 class Profile(NamedTuple):

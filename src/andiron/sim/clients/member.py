@@ -169,9 +169,8 @@ class Member(Patient):
         if self.topic and places and self.world.now >= self._commits_from and self.chance.random() < 0.5:
             at = self.signposts.coordinator_of(self.key)
             self.haunt(self._commitment(self.topic, places), COMMITS_WITH_EPOCH, at)
-            self._commits_from = Millis(
-                self.world.now + self.network.late_ms
-            )  # it may come to own them again
+            # It may come to own them again by then.
+            self._commits_from = Millis(self.world.now + self.network.late_ms)
 
     def _places(self) -> dict[int, int]:
         return {index: position for index, position in self.positions.items() if position is not None}

@@ -64,9 +64,8 @@ class CoordinatorsWait(Watcher):
         if place is None or _failed(exchange.response):
             return
         partition = host.node.broker.partitions.get(place)
-        end = exchange.notes.get(
-            END, _end(host, place)
-        )  # in the very step that heard it, it is not noted yet
+        # In the very step that heard it, it is not noted yet.
+        end = exchange.notes.get(END, _end(host, place))
         if partition is None or partition.watermark < end:
             raise Violation(COMMITTED, f"{exchange} rests on {place} up to {end}, and is answered")
 

@@ -43,9 +43,8 @@ class PartitionsHaveOneOwner(Watcher):
             exchange.notes["latest generation"] = self._latest.get(exchange.body.group_id, -1)
         elif exchange.key == ApiKey.CONSUMER_GROUP_HEARTBEAT:
             body = exchange.body
-            owned = (
-                body.topic_partitions if body.member_epoch >= 0 else []
-            )  # or it goes, for good or for a while
+            leaves = body.member_epoch < 0  # for good, or for a while
+            owned = [] if leaves else body.topic_partitions
             if owned is not None:
                 self._claimed(body.group_id, body.member_id, owned)
 

@@ -38,15 +38,13 @@ class Appended(TypedDict):
     """What is told about rows that are appended."""
 
     checkpoint: Required[str]  # of the query; the table reads its ranges there
-    holds: NotRequired[
-        Holds
-    ]  # what is promised, and checked by `andiron table verify`: "every" if nothing is said
+    # What is promised, and checked by `andiron table verify`: "every" if nothing is said
+    holds: NotRequired[Holds]
     count: NotRequired[str]  # the column in which every record counts once, for aggregates
     bootstrap: NotRequired[str]  # for typed records: the cluster that has the dead-letter topic
     sink_options: NotRequired[Mapping[str, str]]  # what else the sink needs for them
-    dead_letters: NotRequired[
-        str
-    ]  # for other rows: the topic to which another query sends what is not among them
+    # For other rows: the topic to which another query sends what is not among them
+    dead_letters: NotRequired[str]
     reader: NotRequired[str]  # and its reader
 
 
