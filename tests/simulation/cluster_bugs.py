@@ -159,7 +159,15 @@ def a_follower_never_gives_way():
 
 @bug
 def a_follower_gives_way_to_its_own_watermark():
-    return patch.object(FollowerReplica, "_agreed", lambda self, epoch, end: self.watermark)
+    """As before KIP-101: whoever begins to follow drops what it does not know to be committed."""
+    follow = Partition.follow
+
+    def humble(self, epoch, watermark):
+        follow(self, epoch, watermark)
+        if self.name.topic != "__cluster_metadata":
+            self.log.truncate(self.watermark, 0)
+
+    return patch.object(Partition, "follow", humble)
 
 
 @bug

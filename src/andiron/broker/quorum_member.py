@@ -121,8 +121,7 @@ class QuorumMember:
         self.voters.load(self.partition, self.snapshots.table.committed, voters)
         self.quorum = Quorum(
             self._me, self.voters.latest.ids, self._settings.quorum, self._chance,
-            lambda: LogEnd(LeaderEpoch(max(0, self._last_epoch)), self.partition.log.end), self._disk,
-            self._directory, voters_in_log=self.voters.history.is_in_log,
+            self.log_end, self._disk, self._directory, voters_in_log=self.voters.history.is_in_log,
             may_stand=lambda: self.voters.history.needs(self._me, self.partition.watermark),
         )  # fmt: skip
         around = Surroundings(
@@ -134,10 +133,10 @@ class QuorumMember:
         self._told.grown(self.partition)
         self.fetch(now)
 
-    @property
-    def _last_epoch(self) -> LeaderEpoch:
-        """The epoch of the last record, be it in the log or before its start."""
-        return max(self.partition.log.epochs.latest, self.snapshots.table.latest_epoch)
+    def log_end(self) -> LogEnd:
+        """How much this node has: the epoch of its last record, be it in the log or before its start, and the end."""
+        epoch = max(0, self.partition.log.epochs.latest, self.snapshots.table.latest_epoch)
+        return LogEnd(LeaderEpoch(epoch), self.partition.log.end)
 
     def stop(self, now: Millis) -> None:
         """Give the lead up, if this node has it, to the voter whose log is the longest."""

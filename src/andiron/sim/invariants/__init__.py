@@ -15,8 +15,10 @@ of several nodes:
 
 agreement.py   replicas agree on what is committed, and a leader has all of it
 promises.py    what was acknowledged with acks=all can be read from every later leader
+in_sync.py     what is committed was on all that are in sync
 leadership.py  an epoch has one leader; votes.py: a voter votes once in it
-metadata_log.py  committed metadata is the same everywhere
+fencing.py     who names an epoch is answered in it
+metadata_log.py  committed metadata is the same everywhere; quorum_disks.py: and on most disks
 moves.py       partitions that are moved arrive, and replicas go when they are told to
 convergence.py   in the end all replicas are in sync, and all logs equal
 
@@ -43,7 +45,9 @@ from andiron.sim.invariants.compaction import LatestStays
 from andiron.sim.invariants.convergence import ReplicasConverge
 from andiron.sim.invariants.coordination import CoordinatorsWait
 from andiron.sim.invariants.excuse import Excuse
+from andiron.sim.invariants.fencing import EpochsAreFenced
 from andiron.sim.invariants.growth import LogsGrow
+from andiron.sim.invariants.in_sync import CommittedIsInSync
 from andiron.sim.invariants.isolation import ReadersAreIsolated
 from andiron.sim.invariants.leadership import EpochsHaveOneLeader
 from andiron.sim.invariants.lookups import LookupsAgree
@@ -55,6 +59,7 @@ from andiron.sim.invariants.offsets import OffsetsInOrder
 from andiron.sim.invariants.ownership import PartitionsHaveOneOwner
 from andiron.sim.invariants.progress import OffsetsGoForward
 from andiron.sim.invariants.promises import AckedStays
+from andiron.sim.invariants.quorum_disks import MetadataIsOnMostDisks
 from andiron.sim.invariants.reading import ReadersSeeTheLog
 from andiron.sim.invariants.replaying import LogsAreTheState
 from andiron.sim.invariants.retention import DeletionIsDue
@@ -83,9 +88,12 @@ def all_invariants(
     if canons is not None:
         among_nodes = [
             EpochsHaveOneLeader(),
+            EpochsAreFenced(),
             VotersVoteOnce(),
             MetadataAgrees(),
+            MetadataIsOnMostDisks(),
             ReplicasAgree(mirrors, canons, newest),
+            CommittedIsInSync(newest),
             AckedStays(mirrors, canons, newest),
             ReplicasConverge(mirrors),
             ReplicasMove(mirrors, newest),

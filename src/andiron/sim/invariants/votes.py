@@ -1,4 +1,5 @@
-"""A voter votes once in an epoch, whatever happens to it in between; and never goes back to an earlier one.
+"""A voter votes once in an epoch, whatever happens to it in between, for one that has all that it has itself; and never
+goes back to an earlier one.
 
 Read from where it must be written before anybody is told: the file `quorum-state` (quorum/state.py), whenever that has
 changed. It also says which leader a node knows of in an epoch: no two nodes may know different ones.
@@ -8,11 +9,13 @@ from __future__ import annotations
 
 import json
 
+from andiron.quorum.quorum import Role
 from andiron.quorum.state import FILE, NOBODY
 from andiron.sim.host import Host
 from andiron.sim.watcher import Violation, Watcher
 
 ONCE = "a voter votes once in an epoch"
+ENOUGH = "a voter votes for who has as much"
 BACK = "epochs of the quorum go forward"
 ONE = "the quorum has one leader in an epoch"
 
@@ -35,7 +38,10 @@ class VotersVoteOnce(Watcher):
         if self._files.get(host.number) != data:
             self._files[host.number] = data
             fields = json.loads(data)
-            self._look(host.number, fields["leaderEpoch"], fields["votedId"], fields["leaderId"])
+            epoch, voted = fields["leaderEpoch"], fields["votedId"]
+            if voted != NOBODY and (host.number, epoch) not in self._votes:
+                _check_candidate(host, epoch, voted)
+            self._look(host.number, epoch, voted, fields["leaderId"])
 
     def _look(self, node: int, epoch: int, voted: int, leader: int) -> None:
         if epoch < self._epochs.get(node, 0):
@@ -49,3 +55,17 @@ class VotersVoteOnce(Watcher):
             if known != leader:
                 how = f"epoch {epoch}: {known} by node-{by}, {leader} by node-{node}"
                 raise Violation(ONE, how)
+
+
+def _check_candidate(host: Host, epoch: int, voted: int) -> None:
+    """Who stands, or leads thereafter, loses nothing of its log: it has what it had when it asked, or more."""
+    other = host.world.hosts[voted]
+    if host.node is None or other.node is None:
+        return
+    voter, candidate = host.node.broker.metadata.member, other.node.broker.metadata.member
+    stands = candidate.quorum.epoch == epoch and candidate.quorum.role in (Role.CANDIDATE, Role.LEADER)
+    if stands and candidate.log_end() < voter.log_end():
+        has, wants = candidate.log_end(), voter.log_end()
+        raise Violation(
+            ENOUGH, f"{host.name} has {wants}, and votes for node-{voted} in {epoch}, which has {has}"
+        )

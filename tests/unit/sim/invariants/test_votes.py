@@ -1,6 +1,8 @@
 import pytest
 
-from andiron.sim.invariants.votes import VotersVoteOnce
+from andiron.model.ids import LeaderEpoch, Offset
+from andiron.quorum.events import LogEnd
+from andiron.sim.invariants.votes import VotersVoteOnce, _check_candidate
 from andiron.sim.watcher import Violation
 
 
@@ -37,3 +39,16 @@ def test_an_epoch_that_goes_back_is_noticed():
     law._look(1, 5, -1, -1)
     with pytest.raises(Violation, match="epochs of the quorum go forward"):
         law._look(1, 4, -1, -1)
+
+
+def test_a_vote_for_one_that_has_less_is_noticed(trio, monkeypatch):
+    leader = next(host for host in trio.hosts if host.node.broker.metadata.partition.leads)
+    voter = next(host for host in trio.hosts if host is not leader)
+    epoch = leader.node.broker.metadata.member.quorum.epoch
+    _check_candidate(voter, epoch, leader.number)
+
+    least = LogEnd(LeaderEpoch(0), Offset(0))
+    monkeypatch.setattr(leader.node.broker.metadata.member, "log_end", lambda: least)
+    with pytest.raises(Violation, match=f"votes for node-{leader.number} in {epoch}"):
+        _check_candidate(voter, epoch, leader.number)
+    _check_candidate(voter, epoch + 1, leader.number)
