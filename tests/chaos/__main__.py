@@ -16,7 +16,7 @@ from pathlib import Path
 
 from chaos.arena import PARTITIONS, Arena, Stuck
 from chaos.audit import Verdict
-from chaos.plan import rounds
+from chaos.plan import Round, rounds
 from chaos.writers import LIBRARIES
 from peers import jars, jvm
 
@@ -48,18 +48,13 @@ def main() -> int:
     print(f"seed {chosen.seed}, data and logs in {folder}", flush=True)
     with arena:
         for each in rounds(chosen.seed, chosen.rounds, PARTITIONS, chosen.only):
-            start = time.monotonic()
-            who = arena.play(each)
-            whole = time.monotonic()
-            last = _gets_on(arena, verdict)
-            if last is None:
+            try:
+                print(_played(arena, each), flush=True)
+            except Stuck as who:
+                verdict.note("stuck", f"{each}: {who}")
+                faulthandler.dump_traceback(all_threads=True)  # where are they?
                 break
             done[f"{each.how} {each.whom}"] += 1
-            print(
-                f"{each}, {who}: whole after {whole - start:.1f} s, all at work after {time.monotonic() - start:.1f} s"
-                + (f", {last} last" if last else ""),
-                flush=True,
-            )
             if each.number % chosen.check_every == 0 and each.number < chosen.rounds:
                 verdict = arena.check()
                 print(f"  {verdict}", flush=True)
@@ -86,14 +81,16 @@ def available() -> list[str]:
     return libraries
 
 
-def _gets_on(arena: Arena, verdict: Verdict) -> str | None:
-    """Who was the last to work again after a round; None if somebody does not."""
-    try:
-        return arena.wait_for_progress()
-    except Stuck as who:
-        verdict.note("stuck", str(who))
-        faulthandler.dump_traceback(all_threads=True)  # where are they?
-        return None
+def _played(arena: Arena, given: Round) -> str:
+    """Play a round; how it went."""
+    start, stood_s = time.monotonic(), arena.canary.stood_s
+    who = arena.play(given)
+    whole_s = time.monotonic() - start
+    last = arena.wait_for_progress()
+    told = f"{given}, {who}: whole after {whole_s:.1f} s, all at work after {time.monotonic() - start:.1f} s"
+    stood_s = arena.canary.stood_s - stood_s
+    slow = f"; the machine's disk stood still for {stood_s:.1f} s" if stood_s else ""
+    return told + (f", {last} last" if last else "") + slow
 
 
 def _summarise(arena: Arena, done: Counter[str], verdict: Verdict, seconds: float) -> None:

@@ -21,16 +21,19 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from andiron.chaos.cluster import ChaosCluster
 from andiron.chaos.faults import FAULTS
+from andiron.cli.failures import Failure
 from chaos import writers
 from chaos.audit import Verdict, check_banker, check_reader, check_writer, read_log
 from chaos.bankers import Banker
 from chaos.bridge import Bridge, check_bridge
+from chaos.canary import Canary
 from chaos.plan import ALL_AT_ONCE, ROLLING, Round
 from chaos.readers import GroupReader, committed, wait_for
 from chaos.writers.base import Writer
 from chaos.writers.confluent import QUIET
 
 PARTITIONS = 4
+WHOLE_S, PROGRESS_S = 90.0, 120.0  # of patience, and as long as the disk stands still on top
 RECORDS, ACCOUNTS, COPIES = "records", "accounts", "copies"
 SETTINGS = {
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
@@ -73,10 +76,12 @@ class Arena:
             GroupReader("cooperative", bootstrap, RECORDS, PARTITIONS, debug=debug),
             GroupReader("consumer", bootstrap, RECORDS, PARTITIONS, protocol="consumer", debug=debug),
         ]
+        self.canary = Canary(folder)
         self.outage = 0.0  # the longest time until a fault was over, whole again
 
     def __enter__(self) -> Self:
         self.cluster.__enter__()
+        self.canary.start()
         self._make_topics()
         for each in self._everybody():
             each.start()
@@ -86,6 +91,7 @@ class Arena:
         for each in self.cluster.ids:
             self.cluster.resume(each)
         self.cluster.close()
+        self.canary.stop()
 
     # ── a round ──────────────────────────────────────────────────────────────────────
 
@@ -107,19 +113,26 @@ class Arena:
 
     def settle(self) -> None:
         """Wait until all is well again."""
-        began = time.monotonic()
-        self.cluster.wait_until_whole(patience_s=90)
+        began, stood_s = time.monotonic(), self.canary.stood_s
+        while True:
+            try:
+                self.cluster.wait_until_whole(patience_s=WHOLE_S)
+                break
+            except Failure as late:
+                if self.canary.stood_s == stood_s:
+                    raise Stuck(str(late)) from None
+                stood_s = self.canary.stood_s
         self.outage = max(self.outage, time.monotonic() - began)
 
-    def wait_for_progress(self, records: int = 1, patience_s: float = 120.0) -> str:
+    def wait_for_progress(self, records: int = 1) -> str:
         """Until every writer has so many more acknowledgements, and everybody else has got on too; who was the last."""
         last = ""
         goals = {each: each.progress + (records if each in self.writers else 1) for each in self._everybody()}
-        until = time.monotonic() + patience_s
+        until = time.monotonic() + PROGRESS_S - self.canary.stood_s
         while late := [each for each, goal in goals.items() if each.progress < goal]:
             last = ", ".join(name_of(each) for each in late)
-            if time.monotonic() > until:
-                raise Stuck(last)
+            if time.monotonic() > until + self.canary.stood_s:
+                raise Stuck(f"{last}, {PROGRESS_S:.0f} s after everything was mended")
             time.sleep(0.05)
         return last
 
