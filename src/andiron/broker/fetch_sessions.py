@@ -56,13 +56,18 @@ class Asked:
 class FetchSession:
     """The partitions one client fetches, in the order in which they are served."""
 
-    __slots__ = ("_asked", "_by_partition", "by_id", "epoch", "fresh", "id", "is_replicas", "used_at")
+    __slots__ = (
+        "_asked", "_by_partition", "_isolation", "by_id", "epoch", "fresh", "id", "is_replicas", "used_at",
+    )  # fmt: skip
 
     def __init__(self, id: int, by_id: bool, now: Millis) -> None:
         self.id, self.by_id, self.used_at = id, by_id, now
         self.epoch = 1
         self._asked: dict[Key, Asked] = {}
         self._by_partition: dict[Partition, Asked] = {}
+        self._isolation = (
+            -1
+        )  # of the last request: what had nothing new under one may have something under another
         self.is_replicas = False  # a follower's: it wants records, and is not woken for a watermark
         self.fresh: dict[Key, Asked] = {}  # those that may have something new
 
@@ -111,6 +116,9 @@ class FetchSession:
             else:
                 known.wanted = asked.wanted
             self.fresh[key] = known
+        if request.isolation_level != self._isolation:
+            self._isolation = request.isolation_level
+            self.fresh = dict(self._asked)
 
     def _forget(self, key: Key) -> None:
         asked = self._asked.pop(key, None)

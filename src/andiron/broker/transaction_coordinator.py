@@ -101,10 +101,13 @@ class TransactionCoordinator:
         return bool(self._owing)
 
     def send_markers(self, now: Millis) -> None:
-        """Send out the markers of what has been decided and committed."""
-        for shard, end in list(self._owing.items()):
+        """Send out the markers of what has been decided and committed. Some are written at once, and what follows from
+        that is decided here and now: it comes here again, and may be done with shards that are next in turn."""
+        for shard in list(self._owing):
+            if shard not in self._owing:
+                continue
             watermark = shard.partition.watermark
-            if watermark >= end or shard.gone:
+            if watermark >= self._owing[shard] or shard.gone:
                 del self._owing[shard]
             if not shard.gone:
                 for markers in shard.machine.take_markers(watermark):

@@ -50,6 +50,18 @@ def test_what_is_forgotten_is_gone(sessions):
     assert offsets(opened) == {1: 20}
 
 
+def test_under_another_isolation_level_all_are_looked_at_again(sessions):
+    opened = sessions.enter(asking((0, 10), (1, 20)), 12, now=0)
+    for asked in opened.partitions():
+        opened.rest(asked)
+    sessions.enter(FetchRequest(session_id=opened.id, session_epoch=1), 12, now=1)
+    assert not opened.fresh
+
+    sessions.enter(FetchRequest(session_id=opened.id, session_epoch=2, isolation_level=1), 12, now=2)
+
+    assert list(opened.fresh.values()) == opened.partitions()
+
+
 def test_a_fetch_without_a_session_opens_none(sessions):
     assert sessions.enter(asking((0, 0), epoch=-1), 12, now=0) is None
     assert len(sessions) == 0

@@ -191,6 +191,22 @@ def test_a_node_that_dies_after_the_decision_writes_the_markers_when_it_is_back(
     assert (markers(node), state(node)) == ([(True, 1)], "CompleteCommit")
 
 
+def test_the_markers_of_several_shards_are_all_sent_though_each_has_the_others_looked_at(node, monkeypatch):
+    names = [f"tx-{number}" for number in range(9)]
+    assert {shard_of(name) for name in names} == set(range(SHARDS))
+    producers = [(name, in_transaction(node, tx=name)) for name in names]
+    coordinator = node.node.broker.transactions
+    with monkeypatch.context() as held_back:
+        held_back.setattr(coordinator, "send_markers", lambda now: None)
+        for name, producer in producers:
+            node.send(end_request(producer, tx=name))
+
+    coordinator.send_markers(node.now)
+
+    assert not coordinator.owes_markers
+    assert {state(node, name) for name in names} == {"CompleteCommit"}
+
+
 def test_a_topic_that_is_deleted_takes_its_part_of_the_transaction_along(node):
     node.create("gone")
     producer = in_transaction(node)
