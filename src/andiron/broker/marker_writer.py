@@ -11,7 +11,8 @@ part of the transaction.
 Writing one twice must do no harm: answers get lost, and the coordinator repeats itself. Under
 transaction version 2 each transaction has an epoch of its own, and its marker the next one;
 a producer already at that epoch has this marker behind it, so a repetition is left out, and
-can never end the transaction that came after.
+can never end the transaction that came after. It waits for the first one to be committed: a
+marker that is not may be lost with its leader, and with it the last one who knows of it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class MarkerWriter:
                 continue
             if written is not None:
                 self._note(partition, written, marker, now)
-                pending[name] = partition, written
+            pending[name] = partition, written or partition.written_before(now)
         return _wait(outcome, pending, now)
 
     def _note(self, partition: Partition, written: Written, marker: Marker, now: Millis) -> None:

@@ -254,6 +254,11 @@ class Partition:
         self.traffic.messages_in += end - base
         return Written(base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages)
 
+    def written_before(self, now: Millis) -> Written:
+        """All that is here, as if it were written now: it is waited for like anything else, or may yet be lost."""
+        log = self.log
+        return Written(log.end, now, log.end, log.end - log.flushed_end >= log.settings.flush_messages)
+
     def append_marker(self, marker: Marker, now: Millis) -> Written | None:
         """End a producer's transaction here; None if this marker has been here before."""
         self.leader()

@@ -72,6 +72,10 @@ class Partitions:
             partition = self._unopened[name]()
         return partition
 
+    def peek(self, name: tuple[str, int]) -> Partition | None:
+        """The partition of this name, if it is open: for those who only look on."""
+        return self._hosted.get(name)
+
     @property
     def unopened(self) -> list[TopicPartition]:
         """Those whose logs will not open."""

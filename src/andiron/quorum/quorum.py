@@ -234,7 +234,7 @@ class Quorum:
         return [AskVote(voter, self.epoch, pre_vote, log) for voter in self._others]
 
     def _count(self, answer: VoteAnswered, now: Millis) -> list[Effect]:
-        if news := self._see(answer.epoch, answer.leader, now):
+        if news := self._see(answer.epoch, answer.leader, now, by=answer.voter):
             return news
         expected = Role.PROSPECTIVE if answer.pre_vote else Role.CANDIDATE
         if self.role is not expected or answer.asked_epoch != self.epoch:
@@ -265,7 +265,7 @@ class Quorum:
 
     # ── leaders come and go ──────────────────────────────────────────────────────────
 
-    def _see(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
+    def _see(self, epoch: LeaderEpoch, leader: NodeId, now: Millis, by: NodeId = NOBODY) -> list[Effect]:
         if epoch < self.epoch or leader == self._me:
             return []
         if leader == NOBODY:
@@ -274,8 +274,9 @@ class Quorum:
             raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
                 f"two leaders of the metadata in epoch {epoch}: {self._state.leader} and {leader}"
             )
-        # Voters wait to hear it from the leader itself; an observer has lost nothing by asking it in vain.
-        is_lost = self._me not in self.voters and self.role is not Role.FOLLOWER
+        # Voters wait to hear it from the leader itself; an observer has lost nothing by asking it in vain. Who asks a
+        # leader for its vote has heard it: it may vote no more, and not have been told, and nobody else tells it.
+        is_lost = self.role is not Role.FOLLOWER and (self._me not in self.voters or by == leader)
         is_news = is_lost or (epoch, leader) != (self.epoch, self._state.leader)
         return self._follow(epoch, leader, now) if is_news else []
 

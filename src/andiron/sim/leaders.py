@@ -31,7 +31,7 @@ def replicas(world: World, name: tuple[str, int]) -> list[Replica]:
     found = []
     for host in world.hosts.values():
         partition = (
-            None if host.node is None or not host.node.ready else host.node.broker.partitions.get(name)
+            None if host.node is None or not host.node.ready else host.node.broker.partitions.peek(name)
         )
         if partition is not None:
             found.append(Replica(host, partition))

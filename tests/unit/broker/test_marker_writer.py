@@ -122,6 +122,19 @@ def test_a_marker_counts_when_it_is_committed(world):
     assert wait.then() == {A: ErrorCode.NONE, B: ErrorCode.NONE}
 
 
+def test_one_that_comes_again_counts_when_the_first_is_committed(world):
+    partition = world.host(A, flush_messages=1)
+    again = of_producer(epoch=1, version=2)
+    first = world.write(A, marker=again)
+    second = world.write(A, marker=again)
+    assert not second.until(), "until then it may be lost, and nobody would write it any more"
+
+    flush(partition)
+
+    assert first.until() and second.until()
+    assert len(world.appended) == 1
+
+
 def test_at_the_deadline_those_that_are_not_committed_are_too_late(world):
     world.host(A, flush_messages=1)
     world.host(B)

@@ -304,3 +304,11 @@ def test_an_observer_that_knows_no_voters_goes_by_whatever_was_written_before(fi
     quorum(files).step(LeaderSeen(4, 2), 0)
 
     assert quorum(files, voters=(), me=9).epoch == 4
+
+
+def test_who_asks_a_leader_that_it_lost_for_its_vote_has_found_it_again(follower):
+    follower.step(Woken(), now=LATER)
+    assert follower.role is Role.PROSPECTIVE
+
+    assert follower.step(VoteAnswered(3, 4, True, False, 4, 2), LATER) == []
+    assert follower.step(VoteAnswered(2, 4, True, False, 4, 2), LATER) == [BecameFollower(4, 2)]

@@ -359,8 +359,10 @@ class Fetch:
     def _told(self, found: Found) -> None:
         asked = found.asked
         asked.watermark_told, asked.start_told = found.watermark, found.start
-        if found.error is not ErrorCode.NONE:
-            asked.watermark_told = -1  # told again once it is well
+        if found.error is not ErrorCode.NONE or found.diverging is not None:
+            asked.watermark_told = (
+                -1
+            )  # told again once it is well: whoever has to give way first passes it over
         if self._session is not None and len(found.records) > 0:
             self._session.served(asked.key)
 

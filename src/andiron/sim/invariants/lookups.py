@@ -58,7 +58,7 @@ class LookupsAgree(Watcher):
     ) -> None:
         assert host.node is not None
         index = wanted.partition_index if by_time else wanted.partition
-        partition = host.node.broker.partitions.get((topic, index))
+        partition = host.node.broker.partitions.peek((topic, index))
         if partition is None:
             return
         mirror = self._mirrors.of(host, partition)

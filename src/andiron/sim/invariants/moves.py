@@ -54,7 +54,8 @@ class ReplicasMove(Watcher):
                 if not _has_log(host, mirror.name):
                     del self._mirrors[key]
             elif (
-                broker.partitions.get(mirror.name) is None
+                broker.partitions.peek(mirror.name) is None
+                and mirror.name not in broker.partitions.unopened
                 and host.is_open
                 and not broker.partitions.is_behind
             ):

@@ -36,7 +36,7 @@ class ReadersSeeTheLog(Watcher):
         if exchange.key == ApiKey.FETCH:
             assert host.node is not None
             table = host.node.broker.partitions
-            exchange.notes["partitions"] = {name: table.get(name) for name in exchange.notes["places"]}
+            exchange.notes["partitions"] = {name: table.peek(name) for name in exchange.notes["places"]}
 
     def said(self, host: Host, exchange: Exchange) -> None:
         if exchange.key != ApiKey.FETCH:

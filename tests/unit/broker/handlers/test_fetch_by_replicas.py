@@ -143,6 +143,18 @@ def test_a_follower_whose_log_parts_from_this_one_says_nothing_and_is_told_where
     assert node.seen(3) == 0
 
 
+def test_whoever_had_to_give_way_is_told_the_watermark_again(node):
+    node.produce(b"a", b"b")
+    for replica in (2, 3):
+        node.fetch(2, replica=replica)
+    opened = node.whole(5, last_epoch=0, session_epoch=0)
+    assert opened.responses[0].partitions[0].diverging_epoch.end_offset == 2
+
+    told = node.whole(2, last_epoch=0, session_id=opened.session_id, session_epoch=1)
+
+    assert [each.high_watermark for each in told.responses[0].partitions] == [2]
+
+
 def test_beyond_the_end_nothing_is_said_by_it(node):
     node.produce(b"a")
     answer = node.fetch(7)
