@@ -17,9 +17,15 @@ def test_of_several_that_think_they_lead_the_latest_does(quiet, monkeypatch):
     class Deposed:
         leads, epoch, name = True, -1, ORDERS
 
+    class Partitions(dict):
+        peek = dict.get
+
+        def __init__(self):
+            super().__init__({ORDERS: Deposed})
+
     class There:
         ready = True
-        broker = type("Broker", (), {"partitions": {ORDERS: Deposed}})
+        broker = type("Broker", (), {"partitions": Partitions()})
 
     other.node = There
     quiet.world.hosts[2] = other

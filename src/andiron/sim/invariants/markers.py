@@ -13,7 +13,7 @@ from andiron.records.record import Record
 from andiron.sim.canon import Canons
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
-from andiron.sim.leaders import Replica, all_led
+from andiron.sim.leaders import Replica, all_led, replicas
 from andiron.sim.mirror import Key, Mirror, Mirrors, Stored, key_of
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.transactions.records import decode_record
@@ -85,9 +85,10 @@ class MarkersFollowDecisions(Watcher):
         return None
 
     def _committed(self, replica: Replica) -> int:
-        """Up to where decisions count: a new leader may not know yet what the last one has committed."""
-        watermark = replica.partition.watermark
-        return watermark if self._canons is None else max(watermark, self._canons.of(replica.partition).end)
+        """Up to where decisions count: a new leader may not know yet what the last one has committed, which may not know
+        yet that it leads no more."""
+        known = [other.partition.watermark for other in replicas(replica.host.world, replica.partition.name)]
+        return max(*known, 0 if self._canons is None else self._canons.of(replica.partition).end)
 
 
 def _find(records: dict[int, Record], producer: tuple[int, int], committed: int) -> Transaction | None:
