@@ -85,8 +85,8 @@ class MarkersFollowDecisions(Watcher):
         return None
 
     def _committed(self, replica: Replica) -> int:
-        """Up to where decisions count: a new leader may not know yet what the last one has committed, which may not know
-        yet that it leads no more."""
+        """Up to where decisions count: a new leader may not know yet what the last one has committed, and that one not
+        that it leads no more."""
         known = [other.partition.watermark for other in replicas(replica.host.world, replica.partition.name)]
         return max(*known, 0 if self._canons is None else self._canons.of(replica.partition).end)
 
