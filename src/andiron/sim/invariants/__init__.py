@@ -15,7 +15,7 @@ of several nodes:
 
 agreement.py   replicas agree on what is committed, and a leader has all of it
 promises.py    what was acknowledged with acks=all can be read from every later leader
-in_sync.py     what is committed was on all that are in sync
+in_sync.py     what is committed was on all that are in sync; eligibility.py: who may lead has all of it
 leadership.py  an epoch has one leader; votes.py: a voter votes once in it
 fencing.py     who names an epoch is answered in it
 metadata_log.py  committed metadata is the same everywhere; quorum_disks.py: and on most disks
@@ -44,6 +44,7 @@ from andiron.sim.invariants.atomicity import TransactionsAreAtomic
 from andiron.sim.invariants.compaction import LatestStays
 from andiron.sim.invariants.convergence import ReplicasConverge
 from andiron.sim.invariants.coordination import CoordinatorsWait
+from andiron.sim.invariants.eligibility import EligibleHaveAll
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.invariants.fencing import EpochsAreFenced
 from andiron.sim.invariants.growth import LogsGrow
@@ -94,6 +95,7 @@ def all_invariants(
             MetadataIsOnMostDisks(),
             ReplicasAgree(mirrors, canons, newest),
             CommittedIsInSync(newest),
+            EligibleHaveAll(mirrors, canons, newest),
             AckedStays(mirrors, canons, newest),
             ReplicasConverge(mirrors),
             ReplicasMove(mirrors, newest),

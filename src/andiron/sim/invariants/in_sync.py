@@ -4,6 +4,8 @@
     watermark             ▁▁▁▁▁▁▁▁│    controller has taken 3 out, commits what is lost when the controller lets 3 lead
     3 ever had            ▁▁▁▁▁│
 
+So it is with those that are eligible (KIP-966): while there are any, nothing is committed.
+
 Looked at when the watermark of a leader moves on; against what each replica ever had, since a loss of power may take
 from it what it had said it had.
 """
@@ -43,7 +45,7 @@ class CommittedIsInSync(Watcher):
     def _check(self, host: Host, partition: Partition) -> None:
         _, topic_id, number = key_of(host, partition)
         told = self._newest.partition((topic_id, number))
-        for replica in () if told is None else told.isr:
+        for replica in () if told is None else (*told.isr, *told.elr):
             held = self._held.get((replica, topic_id, number), 0)
             if held < partition.watermark:
                 how = f"{partition.name} is committed up to {partition.watermark}; node-{replica} had {held}"
