@@ -20,30 +20,18 @@ from andiron.quorum.quorum import Quorum
 from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.state import NOBODY
 from andiron.quorum.voters import Voters
+from worlds.small_files import SmallFiles
 
 SETTINGS = QuorumSettings()
 FETCH_EVERY_MS = 200
 STORM_MS, CALM_MS = 60_000, 20_000
 
 
-class Files(dict[str, bytes]):
-    """The disk of a voter, which survives it."""
-
-    def exists(self, path: str) -> bool:
-        return path in self
-
-    def read_file(self, path: str) -> bytes:
-        return self[path]
-
-    def write_file(self, path: str, data: bytes) -> None:
-        self[path] = data
-
-
 class Voter:
     """A voter with its log: the epoch of each record."""
 
     def __init__(self, world: World, me: int) -> None:
-        self.world, self.me, self.files, self.log = world, me, Files(), list[int]()
+        self.world, self.me, self.files, self.log = world, me, SmallFiles(), list[int]()
         self.life = 0
         self.machine: Quorum | None = None
 

@@ -12,25 +12,20 @@ from andiron.quorum.events import (
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.voters import Voters
+from worlds.small_files import SmallFiles
 
 NOBODY = -1
 LATER = 10_000  # than any timeout
 
 
-class Memory(dict):
+class Memory(SmallFiles):
     """Files in memory, and everything that was ever written."""
 
     def __init__(self) -> None:
         self.written: list[tuple[int, int, int]] = []
 
-    def exists(self, path: str) -> bool:
-        return path in self
-
-    def read_file(self, path: str) -> bytes:
-        return self[path]
-
     def write_file(self, path: str, data: bytes) -> None:
-        self[path] = data
+        super().write_file(path, data)
         told = json.loads(data)
         self.written.append((told["leaderEpoch"], told["votedId"], told["leaderId"]))
 

@@ -7,6 +7,7 @@ import pytest
 from andiron.model.errors import StaleMetadata
 from andiron.quorum.state import NOBODY, QuorumState, load, store
 from andiron.quorum.voters import Voters
+from worlds.small_files import SmallFiles
 
 # As a Kafka 4.3 with static voters, and one with dynamic voters, left them.
 KAFKA_0 = (
@@ -19,26 +20,13 @@ KAFKA_1 = (
 )
 
 
-class Memory(dict):
-    """Files in memory."""
-
-    def exists(self, path: str) -> bool:
-        return path in self
-
-    def read_file(self, path: str) -> bytes:
-        return self[path]
-
-    def write_file(self, path: str, data: bytes) -> None:
-        self[path] = data
-
-
 def test_a_node_that_never_voted_begins_at_epoch_0():
-    assert load(Memory(), "/m") == QuorumState(0)
+    assert load(SmallFiles(), "/m") == QuorumState(0)
 
 
 def test_kafkas_own_file_is_read_and_written():
     state = QuorumState(1, leader=1, voters=Voters([1]))
-    files = Memory({"/m/quorum-state": KAFKA_0})
+    files = SmallFiles({"/m/quorum-state": KAFKA_0})
 
     assert load(files, "/m") == state
     store(files, "/m", state)
@@ -47,7 +35,7 @@ def test_kafkas_own_file_is_read_and_written():
 
 def test_the_file_of_a_quorum_with_changing_voters_is_read_and_written():
     state = QuorumState(4, leader=NOBODY, voted=2)
-    files = Memory({"/m/quorum-state": KAFKA_1})
+    files = SmallFiles({"/m/quorum-state": KAFKA_1})
 
     assert load(files, "/m") == state
     store(files, "/m", state)
@@ -69,4 +57,4 @@ def test_the_file_of_a_quorum_with_changing_voters_is_read_and_written():
 )
 def test_a_file_that_cannot_be_read_stops_the_node(data):
     with pytest.raises(StaleMetadata, match="/m/quorum-state is not a quorum state"):
-        load(Memory({"/m/quorum-state": data}), "/m")
+        load(SmallFiles({"/m/quorum-state": data}), "/m")
