@@ -26,7 +26,10 @@ class MetadataIsOnMostDisks(Watcher):
         assert host.node is not None
         member = host.node.broker.metadata.member
         partition = member.partition
-        self._flushed[host.number] = partition.log.flushed_end
+        kept = min(
+            self._flushed.get(host.number, 0), partition.log.end
+        )  # a restarted node knows less of its own disk
+        self._flushed[host.number] = max(kept, partition.log.flushed_end)
         if not partition.leads:
             self._watermarks.pop(host.number, None)
         elif partition.watermark > self._watermarks.setdefault(host.number, partition.watermark):
