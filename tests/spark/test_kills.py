@@ -53,6 +53,7 @@ def test_tasks_committers_and_the_broker_may_die_at_any_step(tmp_path: Path) -> 
         assert arena.account("naive").lost == 0
 
 
+@pytest.mark.long
 def test_the_broker_may_stay_away_and_the_driver_die_after_it_has_decided(tmp_path: Path) -> None:
     kills = [Kill("outage", "after_prepare"), Kill("driver", "after_decision")]
 

@@ -70,9 +70,17 @@ def job(run, **attributes):
     return SimpleNamespace(run=run, **attributes)
 
 
+def some(worker, wakes, count):
+    """The next so many that finish; several may at once."""
+    finished = []
+    while len(finished) < count:
+        wakes.wait()
+        finished += worker.completed()
+    return finished
+
+
 def one(worker, wakes):
-    wakes.wait()
-    (finished,) = worker.completed()
+    (finished,) = some(worker, wakes, 1)
     return finished
 
 
@@ -88,18 +96,20 @@ def test_a_job_that_raises_says_why_and_the_next_one_runs(worker, wakes, tmp_pat
     worker.submit(1, job(methodcaller("read_file", f"{tmp_path}/none")))
     worker.submit(2, job(methodcaller("exists", f"{tmp_path}/none")))
 
-    token, result, error = one(worker, wakes)
+    (token, result, error), second = some(worker, wakes, 2)
     assert (token, result) == (1, None)
     assert error.startswith("FileNotFoundError: ")
-    assert one(worker, wakes) == (2, False, None)
+    assert second == (2, False, None)
 
 
 def test_a_child_that_dies_fails_its_job_and_is_replaced(worker, wakes, tmp_path):
     worker.submit(1, Deadly())
     worker.submit(2, job(methodcaller("exists", str(tmp_path))))
 
-    assert one(worker, wakes) == (1, None, "the worker process is gone (exit status 3): no answer")
-    assert one(worker, wakes) == (2, True, None)
+    assert some(worker, wakes, 2) == [
+        (1, None, "the worker process is gone (exit status 3): no answer"),
+        (2, True, None),
+    ]
 
 
 def test_jobs_are_kept_to_the_rate_they_name(worker, wakes):
@@ -112,8 +122,9 @@ def test_what_cannot_be_pickled_fails_whichever_way_it_goes(worker, wakes):
     worker.submit(1, job(lambda disk: None))
     worker.submit(2, job(attrgetter("_reaper")))
 
-    assert one(worker, wakes).error.startswith("the job cannot be sent: ")
-    assert "pickle" in one(worker, wakes).error
+    there, back = some(worker, wakes, 2)
+    assert there.error.startswith("the job cannot be sent: ")
+    assert "pickle" in back.error
 
 
 def test_closing_does_not_wait_for_a_job(wakes):
