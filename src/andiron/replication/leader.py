@@ -107,6 +107,8 @@ class LeaderReplica:
         seen = self._progress[replica]
         if broker_epoch < seen.broker_epoch:
             return False  # of an earlier life of that broker, and late
+        if broker_epoch == seen.broker_epoch >= 0 and offset < seen.offset:
+            return False  # late too: in one life, under one leader, a log only grows
         if offset >= self.end:
             seen.caught_up_at = now
         elif offset >= seen.end_when_fetched:

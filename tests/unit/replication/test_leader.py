@@ -75,6 +75,18 @@ def test_a_follower_rejoining_counts_from_the_proposal_on():
     assert leader.fetched(3, 12, now=4)
 
 
+def test_a_fetch_that_comes_late_takes_nothing_back_but_a_new_life_may_begin_anywhere():
+    leader = leading(end=10)
+    leader.fetched(2, 8, now=1, broker_epoch=5)
+
+    leader.fetched(2, 3, now=2, broker_epoch=5)
+    leader.fetched(2, 9, now=2, broker_epoch=4)
+    assert leader.progress()[2].offset == 8
+
+    leader.fetched(2, 3, now=3, broker_epoch=6)
+    assert leader.progress()[2].offset == 3
+
+
 def test_a_follower_must_reach_this_epochs_start_before_it_may_rejoin():
     leader = leading(isr=[1], end=10, watermark=4)
     leader.fetched(3, 8, now=1)
