@@ -146,7 +146,7 @@ class LogDirectories:
         return PartitionLog.open(
             self._disk, directory.folder_of(name), name, topic_id, settings, recovery_point=flushed,
             clean=self.clean, log_start=saved[LOG_STARTS].get(name, Offset(0)), now=now,
-            adopts=adopts or self.clean or flushed > 0,
+            adopts=adopts or flushed > 0,
         )  # fmt: skip
 
     def _set_aside(self, directory: LogDirectory, name: TopicPartition, reason: str) -> None:

@@ -59,7 +59,7 @@ def settle(
             notices.append(f"{path} is written anew: {error}")
         else:
             if there == topic_id:
-                # A process that was killed may not have synced it.
+                # A process that was killed may not have synced it, nor one that stopped before anything was written.
                 return [] if adopts else [_closed(disk.open(path))]
             if there[:_SURE] != topic_id[:_SURE]:
                 raise ErrorCode.INCONSISTENT_TOPIC_ID.error(

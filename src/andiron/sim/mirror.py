@@ -66,6 +66,8 @@ class Mirror:
         self.fell: End | None = None  # its node has come to an end, and the log has not been seen since
         self.was_compacted = False  # has, or had, cleanup.policy=compact
         self.delete_retention_ms = NEVER  # the least it ever was
+        self.start_since = 0  # when it came to where it is, by the world's time
+        self.start_bound = 0  # the start that the next life of its node must know of
         self.start_fell = False  # records that were deleted came back; what was known of their epochs did not
         self.settings: LogSettings | None = None  # as last looked at
         self.segments: dict[int, None] = {}  # the bases of all that were ever seen

@@ -197,6 +197,18 @@ def test_a_log_that_was_never_flushed_and_lost_its_id_is_taken_over_only_where_i
     assert any(name.endswith("-stray/") for name in disk.names("/data")) is not adopts
 
 
+def test_an_id_that_a_clean_stop_left_unsynced_goes_to_the_disk_with_the_first_records(disk):
+    directories = opened(disk)
+    open_log(directories, adopts=False).close()
+    directories.leave_clean_mark(7)
+
+    log = open_log(opened(disk), adopts=False)
+    write(log)
+
+    files, _ = log.unflushed_files()
+    assert "/data/orders-0/partition.metadata" in [file.path for file in files]
+
+
 def test_a_log_without_an_id_that_was_flushed_is_older_than_ids(disk):
     directories = opened(disk)
     log = open_log(directories)

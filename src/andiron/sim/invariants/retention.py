@@ -28,10 +28,8 @@ class DeletionIsDue(Watcher):
         """`checkpoint_ms` is how often a node writes down where its logs start."""
         self._mirrors, self._checkpoint_ms = mirrors, checkpoint_ms
         self._asked: dict[Key, int] = {}  # by DeleteRecords, at most
-        self._settled: dict[Key, tuple[int, int]] = {}  # a start, and since when
         self._seen: dict[Key, None] = {}  # in this life of their node
         self._bad_at: dict[int, int] = {}  # when a host's disk last refused things
-        self._binding: dict[Key, int] = {}  # starts that the next life must know of
         self._led: dict[Place, int] = {}  # the highest start that a leader had
 
     def heard(self, host: Host, exchange: Exchange) -> None:
@@ -61,12 +59,14 @@ class DeletionIsDue(Watcher):
     def went_down(self, host: Host, end: End) -> None:
         can_be_written = end is End.STOPPED and not host.disk.is_bad
         for key in [key for key in self._seen if key[0] == host.number]:
-            start, since = self._settled.get(key, (0, 0))
-            since = max(since, self._bad_at.get(host.number, 0))
+            del self._seen[key]
+            mirror = self._mirrors.get(key)
+            if mirror is None:
+                continue  # moved to other nodes, and gone
+            since = max(mirror.start_since, self._bad_at.get(host.number, 0))
             # Twice the interval, and twice again for a clock that goes at half speed.
             is_written = can_be_written or host.world.now - since >= 4 * self._checkpoint_ms
-            self._binding[key] = start if is_written else 0
-            del self._seen[key]
+            mirror.start_bound = mirror.start if is_written else 0
 
     def stepped(self, host: Host) -> None:
         if host.disk.is_bad:
@@ -76,16 +76,16 @@ class DeletionIsDue(Watcher):
             mirror = self._mirrors.of(host, partition)
             if key not in self._seen:
                 self._seen[key] = None
-                binding = self._binding.get(key, 0)
-                if start < binding <= mirror.end:
-                    raise Violation(STAYS, f"{mirror.name} started at {binding}; after a restart at {start}")
+                bound = mirror.start_bound
+                if start < bound <= mirror.end:
+                    raise Violation(STAYS, f"{mirror.name} started at {bound}; after a restart at {start}")
             elif start != mirror.start and not self._may_follow(partition, mirror):
                 self._check_due(host, partition, mirror)
             if partition.leads and len(host.world.hosts) > 1:
                 self._led[key[1:]] = max(self._led.get(key[1:], 0), start)
             if start != mirror.start:
-                self._settled[key] = start, host.world.now
                 mirror.advance(start)
+                mirror.start_since = host.world.now
 
     def _may_follow(self, partition: Partition, mirror: Mirror) -> bool:
         """Whether a follower's log starts where its leader's may have, or began anew."""

@@ -58,7 +58,8 @@ class PromisesSurvive(Watcher):
     def _look(self, host: Host, partition: Partition, mirror: Mirror, end: End) -> None:
         log = partition.log
         least = min(mirror.kept if end is End.POWER_LOST else mirror.end, mirror.sound_end())
-        if log.end < least:
+        is_lost = end is not End.POWER_LOST or mirror.first_live(log.end, least) is not None
+        if log.end < least and is_lost:  # where nothing stood, nothing was promised
             raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}; {least} was promised ({end.value})")
         is_damaged = mirror.was_rotten and log.end < mirror.end  # and with it what superseded other records
         if log.end < mirror.end:
