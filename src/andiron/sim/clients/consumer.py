@@ -124,11 +124,18 @@ class Consumer(Client):
                 return False
         return True
 
+    def _is_behind(self, name: TopicPartition) -> bool:
+        leader = leading(self.world, name)
+        return leader is not None and self._positions[name] < leader.partition.watermark
+
     # ── fetching ─────────────────────────────────────────────────────────────────────
 
     def _next(self) -> TopicPartition:
-        """One of the partitions that the next request is about; it goes to whoever leads it."""
+        """One of the partitions that the next request is about; it goes to whoever leads it. In the end it is one that
+        has something left: there is no patience then with somebody who looks everywhere else."""
         names = list(self._positions)
+        if self.is_closing:
+            names = [name for name in names if self._is_behind(name)] or names
         return names[0] if self.signposts.only is not None else self.chance.choice(names)
 
     def _led_by(self, leader: Link, names: list[TopicPartition]) -> list[TopicPartition]:
