@@ -115,6 +115,8 @@ class FetchSession:
                 known = self._asked[key] = asked
             else:
                 known.wanted = asked.wanted
+                if self.is_replicas:
+                    known.watermark_told = -1  # it may pass over an answer that it was not to wait for any more
             self.fresh[key] = known
         if request.isolation_level != self._isolation:
             self._isolation = request.isolation_level

@@ -62,6 +62,19 @@ def test_under_another_isolation_level_all_are_looked_at_again(sessions):
     assert list(opened.fresh.values()) == opened.partitions()
 
 
+def test_a_partition_that_a_follower_names_again_is_told_again(sessions):
+    opened = sessions.enter(asking((0, 10)), 12, now=0)
+    (asked,) = opened.partitions()
+    asked.watermark_told = 10
+    sessions.enter(asking((0, 11), session=opened.id, epoch=1), 12, now=1)
+    assert asked.watermark_told == 10, "a consumer has one fetch under way at a time"
+
+    opened.is_replicas = True
+    sessions.enter(asking((0, 12), session=opened.id, epoch=2), 12, now=2)
+
+    assert asked.watermark_told == -1
+
+
 def test_a_fetch_without_a_session_opens_none(sessions):
     assert sessions.enter(asking((0, 0), epoch=-1), 12, now=0) is None
     assert len(sessions) == 0
