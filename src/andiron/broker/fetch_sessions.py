@@ -116,7 +116,9 @@ class FetchSession:
             else:
                 known.wanted = asked.wanted
                 if self.is_replicas:
-                    known.watermark_told = -1  # it may pass over an answer that it was not to wait for any more
+                    known.watermark_told = (
+                        -1
+                    )  # it may pass over an answer that it was not to wait for any more
             self.fresh[key] = known
         if request.isolation_level != self._isolation:
             self._isolation = request.isolation_level

@@ -4,8 +4,9 @@
                                ├─ led by node 2 ────────────▶ WriteTxnMarkers ─▶ node 2
                                └─ led by nobody for now ────▶ tried again later
 
-A partition that is in no metadata any more needs no marker. One of which only the other broker knows nothing may be
-news to it: that is tried again, since a transaction whose marker never came would hold up its readers for ever.
+A partition that is in no metadata any more needs no marker. One of which only a broker knows nothing may be news to it,
+or have been moved away from it, this one as well, with a marker that was not committed: that is tried again, since a
+transaction whose marker never came would hold up its readers for ever, or be ended by the next one's.
 
 Read next: marker_writer.py, the other end; transaction_coordinator.py, which sends them.
 """
@@ -64,7 +65,7 @@ class MarkerSender:
 
     def _send(self, leader: NodeId, marker: Marker, names: list[TopicPartition], now: Millis) -> Wait:
         if leader == self._me:
-            return self._write(marker, names, now)
+            return self._write(marker, names, now).and_then(_doubted)
         to = self._address_of(leader)
         if to is None:
             return Wait.over(lambda: dict.fromkeys(names, ErrorCode.LEADER_NOT_AVAILABLE))
@@ -103,13 +104,18 @@ def _request(marker: Marker, names: list[TopicPartition]) -> WriteTxnMarkersRequ
 
 
 def _outcome(response: WriteTxnMarkersResponse, names: list[TopicPartition]) -> Outcome:
-    """What another broker says of each. That it knows nothing of a partition may be that it does not yet."""
+    """What another broker says of each."""
     outcome: Outcome = dict.fromkeys(names, ErrorCode.UNKNOWN_SERVER_ERROR)
     for marker in response.markers:
         for topic in marker.topics:
             for said in topic.partitions:
-                code = ErrorCode.of(said.error_code)
-                if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                    code = ErrorCode.NOT_LEADER_OR_FOLLOWER
-                outcome[TopicPartition(topic.name, said.partition_index)] = code
-    return outcome
+                outcome[TopicPartition(topic.name, said.partition_index)] = ErrorCode.of(said.error_code)
+    return _doubted(outcome)
+
+
+def _doubted(outcome: Outcome) -> Outcome:
+    """That a broker has no such partition may be that it does not have it yet, or, be it this one, not any more."""
+    return {
+        name: ErrorCode.NOT_LEADER_OR_FOLLOWER if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else code
+        for name, code in outcome.items()
+    }

@@ -4,6 +4,7 @@ import pytest
 
 from andiron.broker.marker_sender import MarkerSender
 from andiron.broker.partition import Marker
+from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from worlds.cluster_client import create, small_cluster
@@ -48,6 +49,18 @@ def test_a_partition_that_is_in_no_metadata_needs_none(cluster):
         PARTS[1]: ErrorCode.NONE,
         gone: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
     }
+
+
+def test_a_partition_that_is_moved_away_with_a_marker_that_is_not_committed_is_to_be_tried_again(cluster):
+    broker, heard = cluster.broker(1), []
+
+    def moved(marker, partitions, now):
+        return Wait.over(lambda: dict.fromkeys(partitions, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+
+    sender = MarkerSender(1, broker.metadata, broker.calls, broker.address_of, moved)
+    broker.waiting.later(sender.send(MARKER, [PARTS[0]], cluster.now), heard.append)
+
+    assert heard == [{PARTS[0]: ErrorCode.NOT_LEADER_OR_FOLLOWER}]
 
 
 def test_what_has_no_leader_is_to_be_tried_again(cluster):

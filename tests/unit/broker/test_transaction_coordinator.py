@@ -251,8 +251,10 @@ def test_a_topic_that_is_deleted_while_its_marker_is_on_the_way_to_the_disk_is_d
     node.do_flush()
     node.send(node.delete_request("gone"))
     node.flushes.reverse()  # the metadata is there first
-
     node.do_flushes()
+    node.flush_at_once = True
+
+    node.advance(RETRY_MS)
 
     assert state(node) == "CompleteCommit"
 
