@@ -97,6 +97,7 @@ IN_CLUSTERS = {
 }
 
 SLOWLY = {
+    "a_voter_forgets_its_vote": 43,
     "a_controller_begins_with_what_is_committed_and_not_with_all_that_is_written": 0,
     "a_snapshot_leaves_settings_out": 1,
     "the_watermark_does_not_wait_for_who_is_about_to_be_in_sync": 11,
