@@ -33,6 +33,7 @@ FINAL_EPOCH = -1
 INITIAL_EPOCH = 0
 EPOCH_MAX = (1 << 31) - 1
 IDLE_MS_BEFORE_EVICTION = 120_000
+UNTOLD = -1  # an offset that its client does not know, or not for certain
 
 Key = tuple[str, bytes, int]  # topic name (or ""), topic id (or zeros), partition
 
@@ -44,8 +45,8 @@ class Asked:
     topic: str
     topic_id: bytes
     wanted: FetchPartition
-    watermark_told: int = -1
-    start_told: int = -1
+    watermark_told: int = UNTOLD
+    start_told: int = UNTOLD
     partition: Partition | None = None  # as it was last looked at
 
     @property
@@ -65,9 +66,8 @@ class FetchSession:
         self.epoch = 1
         self._asked: dict[Key, Asked] = {}
         self._by_partition: dict[Partition, Asked] = {}
-        self._isolation = (
-            -1
-        )  # of the last request: what had nothing new under one may have something under another
+        # Of the last request: what had nothing new under one level may have something under another.
+        self._isolation = -1
         self.is_replicas = False  # a follower's: it wants records, and is not woken for a watermark
         self.fresh: dict[Key, Asked] = {}  # those that may have something new
 
@@ -115,10 +115,10 @@ class FetchSession:
                 known = self._asked[key] = asked
             else:
                 known.wanted = asked.wanted
-                if self.is_replicas:
-                    known.watermark_told = (
-                        -1
-                    )  # it may pass over an answer that it was not to wait for any more
+                if (
+                    self.is_replicas
+                ):  # whose next fetch may cross the answer to the last, which it then passes over
+                    known.watermark_told = UNTOLD
             self.fresh[key] = known
         if request.isolation_level != self._isolation:
             self._isolation = request.isolation_level

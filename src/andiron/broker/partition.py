@@ -218,7 +218,7 @@ class Partition:
             traffic.messages_in += end - base
         if guard is not None:
             self.guards.end(batch.producer_id)
-        return Written(base, append_time, end, log.end - log.flushed_end >= settings.flush_messages)
+        return self._written(base, append_time, end)
 
     def _checked(self, records: memoryview | bytes | None, produce_version: int, now: Millis) -> Batch:
         """The one batch that `records` are, if this topic takes it."""
@@ -252,12 +252,15 @@ class Partition:
         leader.appended(log.end)
         self.traffic.bytes_in += len(records)
         self.traffic.messages_in += end - base
-        return Written(base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages)
+        return self._written(base, append_time, end)
 
     def written_before(self, now: Millis) -> Written:
         """All that is here, as if it were written now: it is waited for like anything else, or may yet be lost."""
+        return self._written(self.log.end, now, self.log.end)
+
+    def _written(self, base: Offset, append_time: int, end: Offset) -> Written:
         log = self.log
-        return Written(log.end, now, log.end, log.end - log.flushed_end >= log.settings.flush_messages)
+        return Written(base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages)
 
     def append_marker(self, marker: Marker, now: Millis) -> Written | None:
         """End a producer's transaction here; None if this marker has been here before."""

@@ -80,9 +80,8 @@ class Mirror:
     def add(self, batch: Batch, records: list[Record], now: Millis) -> None:
         """A batch has been appended."""
         ended = end_marker_of(batch) if batch.is_control else None
-        is_spent = (
-            batch.is_control and ended is None
-        )  # compaction took its marker, and left it for its producer
+        # Compaction took its marker, and left the batch for what it says of its producer.
+        is_spent = batch.is_control and ended is None
         stored = Stored(
             batch.base_offset, batch.next_offset, (batch.producer_id, batch.producer_epoch),
             batch.base_sequence, batch.last_sequence, batch.leader_epoch, now,

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from andiron.broker.broker import Broker
-from andiron.broker.fetch_sessions import Asked, FetchSession, all_asked
+from andiron.broker.fetch_sessions import UNTOLD, Asked, FetchSession, all_asked
 from andiron.broker.followers import Fetched
 from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.listeners import Scope
@@ -360,9 +360,8 @@ class Fetch:
         asked = found.asked
         asked.watermark_told, asked.start_told = found.watermark, found.start
         if found.error is not ErrorCode.NONE or found.diverging is not None:
-            asked.watermark_told = (
-                -1
-            )  # told again once it is well: whoever has to give way first passes it over
+            # Told again once it is well: whoever has to give way first passes it over.
+            asked.watermark_told = UNTOLD
         if self._session is not None and len(found.records) > 0:
             self._session.served(asked.key)
 

@@ -26,9 +26,8 @@ class MetadataIsOnMostDisks(Watcher):
         assert host.node is not None
         member = host.node.broker.metadata.member
         partition = member.partition
-        kept = min(
-            self._flushed.get(host.number, 0), partition.log.end
-        )  # a restarted node knows less of its own disk
+        # A node that was started again knows less of its own disk than it had synced.
+        kept = min(self._flushed.get(host.number, 0), partition.log.end)
         self._flushed[host.number] = max(kept, partition.log.flushed_end)
         if not partition.leads:
             self._watermarks.pop(host.number, None)
