@@ -4,10 +4,15 @@
                                  │ no
                                  ├─ what a broker itself asks ─▶ a call of that API
                                  └─ what a client asked       ─▶ the same request, in an Envelope
-                        nobody leads, or it was the wrong one ─▶ a little later, again, until time is up
+          nobody leads, it was the wrong one, the link broke ─▶ a little later, again, until time is up
+          another leads before there was an answer           ─▶ at once, again
 
 Whoever asks gets one Wait and never learns how often it took. A request whose answer was lost is asked again, and may
 find that it was carried out the first time: a topic that is created twice so is "there already", as in Kafka.
+
+A controller that is only slow is not asked again for a client, who may have deleted a topic, been told so by the second
+request, and made it anew when the first one arrives. Who leads in a later epoch can be: what the one before it still
+decides is not committed any more.
 
 Read next: handlers/envelope.py, the other end of it.
 """
@@ -27,9 +32,10 @@ from andiron.wire.codec import decoder, encoder
 from andiron.wire.header import decode_response_header, encode_request_header
 from andiron.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 
-LANE = "controller"
+OWN_LANE = "controller"
+CLIENTS_LANE = "forwarding"  # what clients ask may take as long as they say, and a heartbeat may not
 RETRY_MS = 50
-CALL_MS = 5_000  # for one try
+OWN_CALL_MS = 5_000  # for one try
 
 # What brokers ask on their own account; each answers an error of its own.
 OWN = {
@@ -82,12 +88,33 @@ class ControllerChannel:
     def _ask(
         self, address: Address, request: Any, version: int | None, deadline: Millis, now: Millis
     ) -> Wait:
-        timeout_ms = max(1, min(CALL_MS, deadline - now))
+        left_ms = max(1, deadline - now)
         if type(request).__api_key__ in OWN:
-            return self._calls.ask(address, LANE, request, timeout_ms).and_then(_checked)
+            return self._calls.ask(address, OWN_LANE, request, min(OWN_CALL_MS, left_ms)).and_then(_checked)
         enclosed, key, spoken = self._enclosed(request, version)
-        asked = self._calls.ask(address, LANE, EnvelopeRequest(enclosed), timeout_ms)
-        return asked.and_then(lambda response: _opened(response, key, spoken))
+        asked = self._calls.ask(address, CLIENTS_LANE, EnvelopeRequest(enclosed), left_ms)
+        return self._unless_deposed(asked.and_then(lambda response: _opened(response, key, spoken)))
+
+    def _unless_deposed(self, asked: Wait) -> Wait:
+        """The same wait, which comes to nothing when others have another leader than the one who was asked."""
+        member = self._metadata.member
+        epoch = member.quorum.epoch
+
+        def is_deposed() -> bool:
+            return member.quorum.epoch > epoch and member.quorum.leader is not None
+
+        def then() -> Any:
+            if asked.until():
+                return asked.then()
+            raise ErrorCode.NOT_CONTROLLER.error("another leads since it was asked")
+
+        return Wait(
+            (*asked.watch, member),
+            lambda: asked.until() or is_deposed(),
+            asked.deadline,
+            then,
+            asked.otherwise,
+        )
 
     def _enclosed(self, request: Any, version: int | None) -> tuple[bytes, int, int]:
         api = APIS[type(request).__api_key__]

@@ -143,6 +143,7 @@ class Metadata:
             self._see_to(request, now)
         others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
         self._watch.begin(others, self.member.leader_before, now)
+        self._touch(self.member)
 
     def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
         """A node follows the metadata from here."""

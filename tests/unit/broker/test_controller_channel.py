@@ -6,6 +6,7 @@ from andiron.broker.controller_channel import RETRY_MS
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from andiron.wire.messages.envelope import EnvelopeRequest
 from andiron.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -119,6 +120,45 @@ def test_a_controller_that_steps_down_sends_those_who_wait_to_the_next(cluster):
     assert made(answers) == "NONE"
     ready(cluster)
     assert all("t" in cluster.broker(n).image.topics for n in NODES)
+
+
+def test_a_controller_that_is_slow_is_not_asked_twice_for_a_client():
+    """The first request would arrive after all, and might undo what was done since the second."""
+    cluster = small_cluster(voters=[1])
+    calls, asked = cluster.broker(2).calls, []
+    call = calls.call
+    calls.call = lambda to, lane, body, *rest: (asked.append(type(body)), call(to, lane, body, *rest))
+    cluster.paused.add(1)
+    answers = cluster.ask(2, topic_request("t", timeout_ms=30_000))
+    cluster.pass_time(20_000)
+    assert not answers
+    assert asked.count(EnvelopeRequest) == 1
+
+    cluster.heal()
+    cluster.until(lambda: answers)
+
+    assert made(answers) == "NONE"
+    assert asked.count(EnvelopeRequest) == 1
+
+
+@pytest.mark.parametrize("is_heir", [True, False])
+def test_a_controller_that_is_slow_is_not_waited_for_once_another_leads(is_heir):
+    cluster = small_cluster()
+    before = cluster.controller
+    others = [n for n in NODES if n != before]
+    cluster.paused.add(before)
+    asked = {n: cluster.ask(n, topic_request(f"t-{n}", timeout_ms=60_000)) for n in others}
+    heirs = []
+
+    def others_agree():
+        heirs[:] = {cluster.broker(n).metadata.controller_id for n in others}
+        return len(heirs) == 1 and heirs[0] in others
+
+    cluster.until(others_agree)
+    answers = asked[next(n for n in others if (n in heirs) is is_heir)]
+    cluster.until(lambda: answers, ms=5_000)
+
+    assert made(answers) == "NONE"
 
 
 def test_what_a_broker_asks_for_itself_comes_back_with_its_own_error(cluster):
