@@ -58,7 +58,7 @@ from andiron.controller.image import BROKER, Image
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.effects import Answered, Effect, Finished, Flushed, Reconfigure, Unanswered
-from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import Address, Millis, NodeId
 
 log = logging.getLogger(__name__)
@@ -230,14 +230,11 @@ class Broker:
 
     def pass_on(self, request: Request[Any], timeout_ms: int = DECISION_MS) -> Wait:
         """Let the controller decide what a client has asked, as `decide` does."""
-        return self.channel.decide(request.body, request.now, timeout_ms, request.version)
+        return self.channel.pass_on(request, timeout_ms)
 
     def decide_here(self, request: object, now: Millis) -> Wait:
         """Let the controller decide if it is here, and nowhere else."""
-        try:
-            return self.metadata.decide(request, now, DECISION_MS)
-        except ProtocolError as error:
-            return Wait.failed(error)
+        return self.channel.decide_here(request, now, DECISION_MS)
 
     @property
     def controller_told(self) -> int:

@@ -24,6 +24,7 @@ from typing import Any
 
 from andiron.broker.calls import Calls
 from andiron.broker.metadata import Metadata
+from andiron.broker.request import ForwardedRequest, Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address, Millis
@@ -60,13 +61,28 @@ class ControllerChannel:
         A client's request goes on in the version that it came in, since others have not all of its fields."""
         return self._attempt(request, version, Millis(now + max(0, timeout_ms)), now)
 
+    def decide_here(self, request: Any, now: Millis, timeout_ms: int) -> Wait:
+        """Let the controller decide if it is here, and nowhere else."""
+        try:
+            return self._metadata.decide(request, now, timeout_ms)
+        except ProtocolError as error:
+            return Wait.failed(error)
+
+    def pass_on(self, request: Request[Any], timeout_ms: int) -> Wait:
+        """Let the controller decide what a client has asked."""
+        if not isinstance(request, ForwardedRequest):
+            return self.decide(request.body, request.now, timeout_ms, request.version)
+
+        def look_why(error: ProtocolError) -> None:
+            request.came_in_vain = error.code is ErrorCode.NOT_CONTROLLER
+            raise error
+
+        return self.decide_here(request.body, request.now, timeout_ms).or_else(look_why)
+
     def _attempt(self, request: Any, version: int | None, deadline: Millis, now: Millis) -> Wait:
         metadata = self._metadata
         if metadata.leads:
-            try:
-                asked = metadata.decide(request, now, deadline - now)
-            except ProtocolError as error:
-                asked = Wait.failed(error)
+            asked = self.decide_here(request, now, deadline - now)
         elif (address := metadata.controller_address) is not None:
             asked = self._ask(address, request, version, deadline, now)
         else:

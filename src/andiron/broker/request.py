@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from andiron.model.ids import Millis
 
@@ -26,3 +26,14 @@ class Request(Generic[Body]):
     ) -> None:
         self.body, self.version, self.client_id = body, version, client_id
         self.conn, self.listener, self.host, self.now = conn, listener, host, now
+
+
+class ForwardedRequest(Request[Body]):
+    """One that another broker has passed on to the controller, who decides it here or not at all: passed on once more,
+    it would be underway twice, since the other broker asks the next controller too."""
+
+    __slots__ = ("came_in_vain",)
+
+    def __init__(self, body: Body, version: int, client_id: str | None, by: Request[Any]) -> None:
+        super().__init__(body, version, client_id, by.conn, by.listener, by.host, by.now)
+        self.came_in_vain = False  # this node is not the controller any more

@@ -1,7 +1,8 @@
 """Envelope (key 58), version 0: a broker passes a client's request on to the controller.
 
 Within is the request as it would have come to the controller itself, and so it is handled; around it is said
-whether this is the controller at all. What has no business with the controller is refused.
+whether this is the controller at all, and still is when it has decided. What has no business with the controller is
+refused.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from andiron.broker import handlers
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
-from andiron.broker.request import Request
+from andiron.broker.request import ForwardedRequest, Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import APIS, ApiKey
@@ -37,10 +38,12 @@ def handle(broker: Broker, request: Request[EnvelopeRequest]) -> EnvelopeRespons
         body, _ = decoder(APIS[key].request, version)(frame, position, len(frame))
     except MalformedMessage:
         return EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST.number)
-    inner = Request(body, version, client_id, request.conn, request.listener, request.host, request.now)
+    inner = ForwardedRequest(body, version, client_id, by=request)
     response = handler.handle(broker, inner)
 
     def enclosed(response: Any) -> EnvelopeResponse:
+        if inner.came_in_vain:
+            return EnvelopeResponse(error_code=ErrorCode.NOT_CONTROLLER.number)
         parts: list[Any] = [encode_response_header(key, version, correlation)]
         encoder(APIS[key].response, version)(response, parts)
         return EnvelopeResponse(b"".join(parts))

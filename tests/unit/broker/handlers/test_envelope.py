@@ -9,6 +9,7 @@ from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequ
 from andiron.wire.messages.envelope import EnvelopeRequest
 from andiron.wire.messages.metadata import MetadataRequest
 from andiron.wire.messages.produce import ProduceRequest
+from worlds.cluster_client import ready, small_cluster
 from worlds.node import Closed, error_of
 
 
@@ -52,6 +53,21 @@ def test_an_error_within_is_not_an_error_around(three):
 
 def test_who_is_not_the_controller_says_so(three):
     assert three.error(three.follower, enclosed(a_topic())) == "NOT_CONTROLLER"
+
+
+def test_who_is_not_the_controller_any_more_says_so_and_does_not_pass_it_on():
+    """The broker that sent it asks the next controller; two copies underway would be one too many."""
+    cluster = small_cluster()
+    before = cluster.controller
+    cluster.isolate(before)
+    creation = CreateTopicsRequest([CreatableTopic("new", 1, 3)], timeout_ms=60_000)
+    answers = cluster.ask(before, enclosed(creation), listener="CONTROLLER")
+    cluster.until(lambda: answers)  # when it does not hear from the others, and steps down
+    cluster.heal()
+    ready(cluster)
+
+    assert error_of(answers[0]) == "NOT_CONTROLLER"
+    assert not any("new" in cluster.broker(n).image.topics for n in (1, 2, 3))
 
 
 @pytest.mark.parametrize(
