@@ -64,6 +64,7 @@ class Mirror:
             False  # what was committed had to be taken back; what that had superseded may be gone
         )
         self.fell: End | None = None  # its node has come to an end, and the log has not been seen since
+        self.bound: int = NEVER  # a follower that fell may have given way to its leader, down to here
         self.was_compacted = False  # has, or had, cleanup.policy=compact
         self.delete_retention_ms = NEVER  # the least it ever was
         self.start_since = 0  # when it came to where it is, by the world's time

@@ -9,10 +9,11 @@ or nobody heeds what it answers; what it thinks is then no law's business.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from andiron.controller.image import BrokerImage, Image, PartitionImage
-from andiron.model.ids import NodeId
+from andiron.model.ids import NodeId, TopicPartition
 from andiron.sim.watcher import Watcher
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ class Newest(Watcher):
         """How a partition stands."""
         topic = None if self._image is None else self._image.topics_by_id.get(place[0])
         return None if topic is None else topic.partitions.get(place[1])
+
+    def partitions(self) -> Iterator[tuple[TopicPartition, PartitionImage]]:
+        """How all of them stand."""
+        for topic in () if self._image is None else self._image.topics.values():
+            for number, partition in topic.partitions.items():
+                yield TopicPartition(topic.name, number), partition
 
     def topic_id(self, name: str) -> bytes | None:
         """What a topic is known by."""

@@ -7,6 +7,7 @@ def test_whoever_is_ahead_counts_also_when_it_is_gone(trio):
     place = trio.partition(trio.leader()).topic_id, 0
     assert newest.partition(place).leader == trio.leader().number
     assert newest.broker(2).id == 2
+    assert dict(newest.partitions())[trio.partition(trio.leader()).name] == newest.partition(place)
     applied = newest.applied
     for host in trio.hosts:
         host.kill()

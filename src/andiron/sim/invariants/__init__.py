@@ -64,6 +64,7 @@ from andiron.sim.invariants.quorum_disks import MetadataIsOnMostDisks
 from andiron.sim.invariants.reading import ReadersSeeTheLog
 from andiron.sim.invariants.replaying import LogsAreTheState
 from andiron.sim.invariants.retention import DeletionIsDue
+from andiron.sim.invariants.service import InSyncAreInService
 from andiron.sim.invariants.survival import PromisesSurvive
 from andiron.sim.invariants.tickets import EveryoneIsAnswered
 from andiron.sim.invariants.votes import VotersVoteOnce
@@ -96,6 +97,7 @@ def all_invariants(
             ReplicasAgree(mirrors, canons, newest),
             CommittedIsInSync(newest),
             EligibleHaveAll(mirrors, canons, newest),
+            InSyncAreInService(newest),
             AckedStays(mirrors, canons, newest),
             ReplicasConverge(mirrors),
             ReplicasMove(mirrors, newest),
@@ -103,7 +105,7 @@ def all_invariants(
     return [
         newest,
         excuse,
-        PromisesSurvive(mirrors, growth),
+        PromisesSurvive(mirrors, growth, canons),
         growth,
         OffsetsInOrder(),
         DeletionIsDue(mirrors, checkpoint_ms),

@@ -6,8 +6,8 @@
 
 So it is with those that are eligible (KIP-966): while there are any, nothing is committed.
 
-Looked at when the watermark of a leader moves on; against what each replica ever had, since a loss of power may take
-from it what it had said it had.
+Looked at when a leader begins, and when its watermark moves on; against what each replica ever had, since a loss of
+power may take from it what it had said it had.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CommittedIsInSync(Watcher):
             self._held[key] = max(self._held.get(key, 0), partition.log.end)
             if not self._newest.leads(host, partition):
                 self._watermarks.pop(key, None)
-            elif partition.watermark > self._watermarks.setdefault(key, partition.watermark):
+            elif partition.watermark > self._watermarks.get(key, 0):
                 self._watermarks[key] = partition.watermark
                 self._check(host, partition)
 

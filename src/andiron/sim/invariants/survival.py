@@ -5,7 +5,8 @@
     power lost   a prefix of it, and at least what was on the disk or promised to be
 
 What is found must be, byte for byte, what stood there before. A batch that nobody had seen yet may
-follow: the step in which it was appended is the one that was cut short.
+follow: the step in which it was appended is the one that was cut short. It may also be the step in which a follower
+gave way to its leader: then it has at least what was committed.
 
 Bits that turned over are the one excuse (weather.py): recovery ends a log before a damaged batch.
 """
@@ -13,7 +14,9 @@ Bits that turned over are the one excuse (weather.py): recovery ends a log befor
 from __future__ import annotations
 
 from andiron.broker.partition import Partition
+from andiron.model.ids import NEVER
 from andiron.records.record import Record
+from andiron.sim.canon import Canons
 from andiron.sim.host import Host
 from andiron.sim.invariants.compaction import check_gone
 from andiron.sim.invariants.growth import LogsGrow
@@ -26,14 +29,16 @@ SURVIVES = "what was promised survives"
 class PromisesSurvive(Watcher):
     """Holds each log against its mirror when a restarted node has opened it."""
 
-    def __init__(self, mirrors: Mirrors, growth: LogsGrow) -> None:
-        self._mirrors, self._growth = mirrors, growth
+    def __init__(self, mirrors: Mirrors, growth: LogsGrow, canons: Canons | None) -> None:
+        self._mirrors, self._growth, self._canons = mirrors, growth, canons
 
     def went_down(self, host: Host, end: End) -> None:
         if end is End.STOPPED and host.node is not None and not host.disk.is_bad:
             for partition in host.node.broker.partitions:
                 if partition.failure is None:
                     self._mirrors.of(host, partition).keep(partition.log.end)
+        if end is not End.STOPPED:
+            self._note_committed(host)
         for mirror in self._mirrors.on(host):
             if mirror.fell is not End.POWER_LOST:
                 mirror.fell = end
@@ -49,6 +54,14 @@ class PromisesSurvive(Watcher):
                 self._look(host, partition, mirror, mirror.fell)
                 mirror.fell = None
 
+    def _note_committed(self, host: Host) -> None:
+        if self._canons is None or host.node is None:
+            return
+        for partition in host.node.broker.partitions:
+            mirror = self._mirrors.get(key_of(host, partition))
+            if mirror is not None:
+                mirror.bound = NEVER if partition.leads else self._canons.of(partition).end
+
     def rested(self, host: Host) -> None:
         """Nothing has happened: then nothing has changed."""
         assert host.node is not None
@@ -57,7 +70,11 @@ class PromisesSurvive(Watcher):
 
     def _look(self, host: Host, partition: Partition, mirror: Mirror, end: End) -> None:
         log = partition.log
-        least = min(mirror.kept if end is End.POWER_LOST else mirror.end, mirror.sound_end())
+        if log.start < mirror.start and not mirror.batches:
+            mirror.cut(log.start)  # it had begun anew, and the power brought back what it had dropped
+        held = mirror.kept if end is End.POWER_LOST else mirror.end
+        least = min(held, mirror.bound, mirror.sound_end())
+        mirror.bound = NEVER
         is_lost = end is not End.POWER_LOST or mirror.first_live(log.end, least) is not None
         if log.end < least and is_lost:  # where nothing stood, nothing was promised
             raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}; {least} was promised ({end.value})")
@@ -76,6 +93,12 @@ class PromisesSurvive(Watcher):
                 found[record.offset] = record
         if not found and mirror.end < log.end == log.start:
             mirror.restart(log.start)
+        elif not found and end is End.POWER_LOST and log.start == log.end == log.last_stable(log.end):
+            mirror.begin_anew(log.start)  # with the records went what was known of their transactions
+        if mirror.end < log.end == log.segments.bases[-1]:
+            mirror.end = (
+                log.end
+            )  # a segment for a batch before which its leader's compaction has left nothing
         if mirror.end != log.end:
             raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}, and on the disk at {mirror.end}")
         # All that ever stood there: what a lost record had superseded must be there in its place.

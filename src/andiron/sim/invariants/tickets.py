@@ -2,8 +2,8 @@
 
 Once and in turn is seen to where replies leave (network.py). In time means here: a fetch within its
 max.wait, a produce request within its timeout; a clock that was set back goes at half speed, and a node that
-was paused may be late. A batch that has to be asked for at a coordinator on another node waits for that as well, and
-then for the others to have it. When nothing is under way, nobody is waiting.
+was paused may be late. A batch that has to be asked for at a coordinator waits for that as well, as long as it takes
+one to give up whose disk is dead, and then for the others to have it. When nothing is under way, nobody is waiting.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class EveryoneIsAnswered(Watcher):
         if exchange.key == ApiKey.FETCH:
             allowed = exchange.body.max_wait_ms
         elif exchange.key == ApiKey.PRODUCE:
-            asks_first = exchange.body.transactional_id is not None and len(host.world.hosts) > 1
+            asks_first = exchange.body.transactional_id is not None
             allowed = exchange.body.timeout_ms + (ASKS_MS if asks_first else 0)
         else:
             return

@@ -25,3 +25,14 @@ def test_a_watermark_that_did_not_wait_for_one_in_sync_is_noticed(trio):
     partition = trio.partition(leader)
     with pytest.raises(Violation, match=f"orders-0 is committed up to 1; node-{follower.number} had 0"):
         law._check(leader, partition)
+
+
+def test_nor_may_one_that_begins_to_lead_take_more_for_committed(trio):
+    trio.create()
+    trio.write()
+    law, leader, follower = trio.law(CommittedIsInSync), trio.leader(), trio.followers()[0]
+    law._watermarks.clear()
+    law._held = {key: 0 if key[0] == follower.number else held for key, held in law._held.items()}
+    leader.changed.__init__(leader)
+    with pytest.raises(Violation, match="orders-0 is committed up to 1"):
+        law.stepped(leader)

@@ -1,5 +1,6 @@
 import pytest
 
+from andiron.sim.invariants.survival import PromisesSurvive
 from andiron.sim.watcher import Violation
 from unit.sim.quiet import Quiet
 
@@ -63,3 +64,32 @@ def test_another_record_in_a_records_place_is_noticed(quiet):
     file.append(head + other.data[8:])
     with pytest.raises(Violation, match="another record stands at 0"):
         quiet.boot()
+
+
+def cut(trio, host, size=10):
+    """Take the end of a replica's file away while its node is down."""
+    directory = trio.partition(trio.leader()).log.directory
+    file = host.disk.open(f"{directory}/{0:020}.log")
+    file.truncate(file.size - size)
+
+
+def test_a_follower_that_was_killed_may_have_given_way_and_not_below_what_is_committed(trio):
+    trio.create()
+    trio.write(b"a")
+    trio.write(b"b")
+    follower = trio.followers()[0]
+    canons = trio.law(PromisesSurvive)._canons
+    canon = canons.of(trio.partition(follower))
+    canon.end = 1
+    follower.kill()
+    canon.end = 2
+    cut(trio, follower)
+    follower.start()
+    trio.run(3_000)
+
+    other = trio.followers()[1]
+    other.kill()
+    cut(trio, other)
+    with pytest.raises(Violation, match="orders-0 ends at 1; 2 was promised"):
+        other.start()
+        trio.run(3_000)
