@@ -64,6 +64,7 @@ class Mirror:
             False  # what was committed had to be taken back; what that had superseded may be gone
         )
         self.fell: End | None = None  # its node has come to an end, and the log has not been seen since
+        self.lost_its_end = False  # with a node that fell, and by it what producers were known by
         self.bound: int = NEVER  # a follower that fell may have given way to its leader, down to here
         self.was_compacted = False  # has, or had, cleanup.policy=compact
         self.delete_retention_ms = NEVER  # the least it ever was

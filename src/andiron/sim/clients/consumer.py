@@ -145,7 +145,9 @@ class Consumer(Client):
         chance, signposts = self.chance, self.signposts
         request = FetchRequest(
             max_wait_ms=chance.choice([0, 50, 500]), min_bytes=chance.choice([0, 1, 1, 500]),
-            max_bytes=chance.choice([1, 500, 1 << 20]), isolation_level=chance.randrange(2),
+            max_bytes=chance.choice([1, 500, 1 << 20]),
+            # A loss of power may have left a transaction open for ever, and in the end all is to be read.
+            isolation_level=chance.randrange(2) * (not self.is_closing),
             session_id=session.id, session_epoch=session.epoch,
         )  # fmt: skip
         led = self._led_by(leader, list(self._positions))

@@ -80,6 +80,7 @@ class PromisesSurvive(Watcher):
             raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}; {least} was promised ({end.value})")
         is_damaged = mirror.was_rotten and log.end < mirror.end  # and with it what superseded other records
         if log.end < mirror.end:
+            mirror.lost_its_end = True
             mirror.cut(log.end)
         found: dict[int, Record] = {}
         for batch, records in scan(host, partition):
