@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
+from confluent_kafka.admin import AdminClient
 
 from peers.members import hosting
 from peers.members.hosting import Member
@@ -140,5 +141,18 @@ class Group:
         try:
             eventually(holds, PATIENCE_S)
         except AssertionError as failed:
+            for member in self.living:
+                member.ask_where()
+            known = self._described()
             told = "\n".join(f"{m.name}: {len(m.owned)} owned\n{m.said()}" for m in self.members)
-            raise AssertionError(f"it did not come to pass\n{told}") from failed
+            raise AssertionError(f"it did not come to pass\n{known}\n{told}") from failed
+
+    def _described(self) -> str:
+        """The group as its coordinator knows it."""
+        admin = AdminClient({"bootstrap.servers": self.server.bootstrap, "log_level": 0})
+        try:
+            found = admin.describe_consumer_groups([self.name], request_timeout=5.0)[self.name].result()
+        except KafkaException as error:
+            return f"{self.name}: {error}"
+        shares = {each.member_id: len(each.assignment.topic_partitions) for each in found.members}
+        return f"{self.name}: {found.state}, {shares}"

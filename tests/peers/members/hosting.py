@@ -92,6 +92,10 @@ class Member:
         self._host.kill()
         self.ended = time.monotonic_ns()
 
+    def ask_where(self) -> None:
+        """Have its process say where it stands, as far as it lives."""
+        self._host.ask_where()
+
     def said(self) -> str:
         """What its process said beside its lines, and the last of these."""
         latest = self.of("assigned", "revoked", "lost", "error", "left")[-5:]
@@ -102,6 +106,7 @@ class Host:
     """A process with one or several members in it."""
 
     def __init__(self, command: list[str]) -> None:
+        self._command = command
         descriptor, self._errors = tempfile.mkstemp(prefix="member-", suffix=".log")
         self._process = subprocess.Popen(
             command,
@@ -143,6 +148,10 @@ class Host:
     def said(self) -> str:
         file = Path(self._errors)
         return file.read_text(errors="replace") if file.exists() else ""
+
+    def ask_where(self) -> None:
+        """Have it say, beside its lines, where it stands."""
+        self._process.send_signal(signal.SIGUSR1 if "-m" in self._command else signal.SIGQUIT)
 
     def _listen(self) -> None:
         assert self._process.stdout

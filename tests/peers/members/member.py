@@ -13,9 +13,11 @@ The clock is CLOCK_MONOTONIC, which all processes of a machine share.
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -174,6 +176,7 @@ class Member:
 
 def main(member: type[Member]) -> None:
     """Wait for the command to join, then live as that member."""
+    faulthandler.register(signal.SIGUSR1, all_threads=True)  # where it stands, for hosting.Host.said
     told = commands()
     member(told.get()).run(told)
     os._exit(0)  # nothing that a library left running may keep the process
