@@ -155,9 +155,20 @@ class Transactor(Patient):
         identity = self._identity
         if identity is not None and code in _OUSTED and self.habits.bumping and self.chance.random() < 0.5:
             ending = self._ending(identity, committed=True)
-            self.haunt(ending, ENDS_BUMPING, self.signposts.coordinator_of(self._key))
+            if self._is_ousted(identity):
+                self.haunt(ending, ENDS_BUMPING, self.signposts.coordinator_of(self._key))
         self._identity = None
         yield self.chance.choice([10, 500, 3_000])
+
+    def _is_ousted(self, identity: tuple[int, int]) -> bool:
+        """Whether another has the id in earnest: a coordinator that is cut off may say so of the rightful one."""
+        latest, holder = -1, identity
+        for host in self.world.hosts.values():
+            for shard in () if host.node is None else host.node.broker.transactions.shards:
+                known = shard.machine.transactions.get(self.habits.transactional_id)
+                if known is not None and shard.partition.epoch > latest:
+                    latest, holder = shard.partition.epoch, known.holder
+        return holder != identity
 
     def _give_up(self) -> Script:
         """Abort, though what was sent may still be under way; the next transaction has another epoch."""
