@@ -29,7 +29,9 @@ class InSyncAreInService(Watcher):
 
     def went_down(self, host: Host, end: End) -> None:
         known = self._newest.broker(host.number)
-        if end is not End.STOPPED and known is not None:
+        let_in = None if host.node is None else host.node.broker.lifecycle.epoch
+        # One that was not let in yet in this life had nothing to lose, and may be in the middle of that.
+        if end is not End.STOPPED and known is not None and known.epoch == let_in:
             self._ended[NodeId(host.number)] = known.epoch
 
     def stepped(self, host: Host) -> None:

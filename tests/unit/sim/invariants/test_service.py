@@ -67,3 +67,11 @@ def test_one_that_has_served_since_may_be_eligible_again(trio):
     isr = tuple(each for each in partitions[0].isr if each != node)
     partitions[0] = partitions[0]._replace(isr=isr, elr=(node,))
     look(trio)
+
+
+def test_one_that_was_not_let_in_again_had_nothing_to_lose(trio):
+    trio.create()
+    host = trio.followers()[0]
+    host.node.broker.lifecycle.epoch = -1
+    trio.law(InSyncAreInService).went_down(host, End.POWER_LOST)
+    assert trio.law(InSyncAreInService)._ended == {}
