@@ -238,7 +238,7 @@ class Broker:
 
     @property
     def controller_told(self) -> int:
-        """Whom clients take for the controller: a broker that they can ask, since all pass on what is its to do."""
+        """Who clients are told is the controller: a broker that they can ask, since all pass on what is its to do."""
         controller = self.metadata.controller_id
         return controller if self.image.is_live(controller) else self.settings.node_id
 

@@ -18,7 +18,7 @@ from andiron.broker.waiting import Wait
 from andiron.controller.image import Image, TopicImage
 from andiron.controller.topics import is_internal, name_fault
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import NO_TOPIC_ID
+from andiron.model.ids import NO_TOPIC_ID, NodeId
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from andiron.wire.messages.metadata import (
@@ -69,12 +69,19 @@ def _response(broker: Broker, request: Request[MetadataRequest]) -> MetadataResp
             for node in broker.following.acquaintances.told(image, request.now)
         ],
         cluster_id=broker.cluster_id,
-        controller_id=broker.controller_told,
+        controller_id=_to_ask(broker),
         topics=_topics(image, request),
         cluster_authorized_operations=(
             ON_THE_CLUSTER if request.body.include_cluster_authorized_operations else NOT_ASKED
         ),
     )
+
+
+def _to_ask(broker: Broker) -> int:
+    """Whom clients take for the controller: the one who answers. It is awake, which the controller may not be, and
+    passes on what is its to do. Kafka names some broker that it takes to be alive."""
+    me = NodeId(broker.settings.node_id)
+    return me if broker.image.is_live(me) else broker.controller_told
 
 
 def _is_by_name(topic: MetadataRequestTopic) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 
 from andiron.wire.messages.metadata import NOT_ASKED, MetadataRequest, MetadataRequestTopic
+from worlds.cluster_client import small_cluster
 from worlds.node import SmallNode, error_of
 
 
@@ -44,6 +45,17 @@ def test_all_topics_and_no_topics(node, version):
     assert [topic.name for topic in everything.topics] == ["a", "b"]
     if version > 0:
         assert node.ask(MetadataRequest([], False), version).topics == []
+
+
+def test_whoever_answers_is_to_be_asked_for_what_the_controller_does_unless_it_is_fenced():
+    """The controller may hang, and who answers does not."""
+    cluster = small_cluster()
+    assert [cluster.answer(n, asking()).controller_id for n in (1, 2, 3)] == [1, 2, 3]
+
+    fenced = next(n for n in (1, 2, 3) if n != cluster.controller)
+    image = cluster.broker(fenced).image
+    image.brokers[fenced] = image.brokers[fenced]._replace(fenced=True)
+    assert cluster.answer(fenced, asking()).controller_id == cluster.controller
 
 
 def test_partitions_are_told_in_the_order_of_their_numbers(node):
