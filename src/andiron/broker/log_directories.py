@@ -120,16 +120,19 @@ class LogDirectories:
             opened = self._open(directory, name, topic_id, settings, now, adopts)
         for notice in opened.notices:
             log.warning("%s", notice)
-        opened.on_cut = lambda cut: self._lower_recovery_point(directory, cut)
+        opened.on_cut = lambda cut: self._lower_checkpoints(directory, cut)
         opened.on_cut(opened)
         return opened
 
-    def _lower_recovery_point(self, directory: LogDirectory, opened: PartitionLog) -> None:
-        """A log may have been cut below it; what is appended there would be trusted though not synced."""
-        points = self._saved[directory.path][RECOVERY_POINTS]
-        if opened.flushed_end < points.get(opened.partition, 0):
-            points[opened.partition] = opened.flushed_end
-            self._stale[directory.path, RECOVERY_POINTS] = None
+    def _lower_checkpoints(self, directory: LogDirectory, opened: PartitionLog) -> None:
+        """A log may have been cut below them; what is appended there would be taken for synced, or for committed."""
+        is_lower = False
+        for checkpoint, offset in ((RECOVERY_POINTS, opened.flushed_end), (WATERMARKS, opened.end)):
+            saved = self._saved[directory.path][checkpoint]
+            if offset < saved.get(opened.partition, 0):
+                saved[opened.partition], is_lower = offset, True
+                self._stale[directory.path, checkpoint] = None
+        if is_lower:
             self._save_stale()
 
     def _open(

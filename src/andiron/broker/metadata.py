@@ -72,6 +72,7 @@ class Metadata:
         self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
         self._shard: Shard[Controller] | None = None
         self._controller_at = NEVER  # when the controller wants to be asked
+        self._rests_until = Millis(0)  # after what it had to do could not be written
         self._watch = Watch()
 
     def start(self, now: Millis) -> None:
@@ -126,7 +127,8 @@ class Metadata:
                 self._leads(self.partition.epoch, now)  # what was not written must not be thought of either
             else:
                 is_over = self.partition.failure is not None  # nothing can be decided until a restart
-                self._controller_at = NEVER if is_over else shard.machine.next_deadline()
+                due = max(shard.machine.next_deadline(), self._rests_until)
+                self._controller_at = NEVER if is_over else due
 
     def _leads(self, epoch: LeaderEpoch, now: Millis) -> None:
         seed = int.from_bytes(self._chance.token(16), "big")
@@ -195,7 +197,7 @@ class Metadata:
             self.decide(request, now, 0)
         except ProtocolError as error:
             log.warning("the controller cannot do what is due: %s", error.detail)
-            self._controller_at = Millis(now + RETRY_MS)
+            self._controller_at = self._rests_until = Millis(now + RETRY_MS)
 
     # ── what is committed ────────────────────────────────────────────────────────────
 

@@ -331,16 +331,19 @@ def test_checkpoints_of_logs_without_a_folder_are_dropped_at_the_start(disk):
     assert open_log(opened(disk)).start == 0
 
 
-def test_a_log_that_was_cut_below_its_recovery_point_brings_it_down(disk):
+def test_a_log_that_was_cut_below_its_checkpoints_brings_them_down(disk):
+    """What is written there next is neither synced nor committed, and a start that is cut short must know it too."""
     directories = opened(disk)
     held = open_log(directories)
     write(held, 3)
     for file in held.unflushed_files()[0]:
         file.sync()
-    directories.save(RECOVERY_POINTS, {ORDERS: 3})
+    for checkpoint in (RECOVERY_POINTS, WATERMARKS):
+        directories.save(checkpoint, {ORDERS: 3})
     path = held.segments.active.path
     disk.corrupt(random.Random(1), path, range(held.size - 5, held.size))
 
     assert open_log(opened(disk)).end == 2
 
-    assert b"orders 0 2" in disk.read_file(f"/data/{RECOVERY_POINTS}")
+    for checkpoint in (RECOVERY_POINTS, WATERMARKS):
+        assert b"orders 0 2" in disk.read_file(f"/data/{checkpoint}")

@@ -124,6 +124,23 @@ def test_a_start_on_a_full_disk_fails_with_the_reason():
         SmallNode(disk)
 
 
+def test_what_the_controller_cannot_write_is_tried_again_a_while_later_whoever_else_asks(node, monkeypatch):
+    """A node whose disk is full would do nothing else."""
+
+    def full(*_):
+        raise ErrorCode.KAFKA_STORAGE_ERROR.error("no space left")
+
+    controller, now = metadata(node), node.now
+    monkeypatch.setattr(controller._shard, "run", full)
+    monkeypatch.setattr(controller._shard.machine, "next_deadline", lambda: now)
+    controller._controller_at = now
+    controller.tick(now)
+    with pytest.raises(ProtocolError):
+        controller.decide(object(), now, 0)
+
+    assert controller.next_deadline() > now
+
+
 # ── among other nodes ────────────────────────────────────────────────────────────────
 
 
