@@ -120,7 +120,7 @@ class Broker:
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.live = LiveSettings(settings, self.metadata)
         self.housekeeping = Housekeeping(
-            self.live.current, disk, self.directories, self.partitions, self.flushing
+            self.live.current, disk, self.directories, self.partitions, self.flushing, self.touch
         )
         self.groups = GroupCoordinator(settings.groups, self.metadata, chance, self.appended, self.touch)
         self.markers = MarkerWriter(self.partition_by_name, self.groups, self.appended)

@@ -43,9 +43,10 @@ class Housekeeping:
 
     def __init__(
         self, settings: Callable[[], BrokerSettings], disk: Disk, directories: LogDirectories,
-        partitions: Partitions, flushing: Flushing,
+        partitions: Partitions, flushing: Flushing, moved: Callable[[Partition], None],
     ) -> None:  # fmt: skip
-        self._settings, self._disk = settings, disk
+        """`moved` is told of a log that starts elsewhere now: who follows it does not hear of that by new records."""
+        self._settings, self._disk, self._moved = settings, disk, moved
         self._directories, self._partitions, self._flushing = directories, partitions, flushing
         self._timetable = Timetable()
         self._cleaner = Cleaner(disk)
@@ -169,8 +170,11 @@ class Housekeeping:
         held.roll_if_due(now)
         if held is self._cleaner.under_way:
             return  # its segments are being compacted; the next round has time for it
+        start = held.start
         for gone in held.delete_old(now, partition.watermark):
             log.info("%s: segment %d deleted by %s", partition.name, gone.base, gone.rule)
+        if held.start != start:
+            self._moved(partition)
         if held.flush_due(now):
             self._flushing.want(partition)
         self.gave_up_files(partition)

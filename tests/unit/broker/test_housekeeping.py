@@ -8,6 +8,7 @@ from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.model.effects import Woken
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER
+from worlds.cluster_client import create, small_cluster, write
 from worlds.compacting import fill_compacted
 from worlds.node import SmallNode, error_of
 
@@ -131,6 +132,23 @@ def test_segments_older_than_retention_ms_are_deleted_and_their_files_a_minute_l
     assert not any(name.endswith(".deleted") for name in node.disk.names("/data/t-0"))
     assert error_of(node.fetch("t", 0)) == "OFFSET_OUT_OF_RANGE"
     assert len(node.values("t")) == 1
+
+
+def test_followers_hear_where_their_leaders_log_starts_though_nothing_is_written():
+    """Their own clocks may be late, and the next record far away."""
+    cluster = small_cluster()
+    create(cluster, "t", retention_ms=SECOND, internal_segment_bytes=200)
+    for _ in range(5):
+        write(cluster, "t", bytes(100))
+    cluster.pass_time(3 * SECOND)
+    leader = cluster.leader_of("t")
+    held = cluster.partition(leader, "t")
+
+    cluster.broker(leader).housekeeping._retain_one(held, cluster.now)
+
+    assert held.log.start > 0
+    logs = [cluster.partition(number, "t").log for number in (1, 2, 3)]
+    cluster.until(lambda: all(log.start == held.log.start for log in logs), ms=5 * SECOND)
 
 
 def test_the_oldest_segments_go_while_what_remains_is_retention_bytes(node):
