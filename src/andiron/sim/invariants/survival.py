@@ -6,7 +6,7 @@
 
 What is found must be, byte for byte, what stood there before. A batch that nobody had seen yet may
 follow: the step in which it was appended is the one that was cut short. It may also be the step in which a follower
-gave way to its leader: then it has at least what was committed.
+gave way to its leader: then it has at least what was committed, as far as the two agreed.
 
 Bits that turned over are the one excuse (weather.py): recovery ends a log before a damaged batch.
 """
@@ -59,8 +59,11 @@ class PromisesSurvive(Watcher):
             return
         for partition in host.node.broker.partitions:
             mirror = self._mirrors.get(key_of(host, partition))
-            if mirror is not None:
-                mirror.bound = NEVER if partition.leads else self._canons.of(partition).end
+            if mirror is None or partition.leads:
+                continue
+            canon = self._canons.of(partition)
+            apart = canon.parts_from(mirror, mirror.start, min(mirror.end, canon.end))
+            mirror.bound = canon.end if apart is None else apart
 
     def rested(self, host: Host) -> None:
         """Nothing has happened: then nothing has changed."""
