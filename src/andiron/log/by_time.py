@@ -49,18 +49,26 @@ def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
     """The first record with the largest timestamp of all from `start` on, if it lies below `upto`."""
     best: Found | None = None
     for segment in sorted(segments, key=lambda each: each.indexes.max_timestamp, reverse=True):
-        top = segment.indexes.max_timestamp
-        if top < 0 or (best is not None and top <= best.timestamp):
+        top, peak = segment.indexes.max_timestamp, segment.indexes.offset_of_max
+        if top < 0 or (best is not None and top < best.timestamp):
             break
-        # Where the largest lies before `start`, it is one of the others: they are looked through.
-        for position, header in segment.headers(
-            segment.position_of(max(segment.indexes.offset_of_max, start))
-        ):
-            if best is None or header.max_timestamp > best.timestamp:
-                best = _latest_in(_whole(segment, position, header), start, best)
-                if best is not None and best.timestamp == top:
-                    break
+        found = _latest_from(segment, max(peak, start), start, best, top)
+        if peak > start and (found is None or found.timestamp < top):
+            # Compaction has left of that batch its header alone: it may be any of the others.
+            found = _latest_from(segment, start, start, best, top)
+        best = found
     return best if best is not None and best.offset < upto else None
+
+
+def _latest_from(segment: Segment, offset: int, start: int, best: Found | None, top: int) -> Found | None:
+    """The best of those in a segment, looked through from `offset` on until one is as late as `top`, and the one that
+    is known."""
+    for position, header in segment.headers(segment.position_of(offset)):
+        if best is None or header.max_timestamp >= best.timestamp:
+            best = _latest_in(_whole(segment, position, header), start, best)
+            if best is not None and best.timestamp == top:
+                break
+    return best
 
 
 def time_of(segments: Segments, offset: int) -> int | None:
@@ -87,8 +95,10 @@ def _first_in(batch: Batch, timestamp: int, start: int) -> Found | None:
 
 
 def _latest_in(batch: Batch, start: int, best: Found | None) -> Found | None:
-    """The first record of the batch with the largest timestamp, if that is later than the best so far."""
+    """The first record of the batch with the largest timestamp, or the best so far if that is later or comes before."""
     for record in records_of(batch):
-        if record.offset >= start and (best is None or record.timestamp > best.timestamp):
+        if record.offset < start:
+            continue
+        if best is None or (record.timestamp, -record.offset) > (best.timestamp, -best.offset):
             best = Found(Offset(record.offset), record.timestamp, LeaderEpoch(batch.leader_epoch))
     return best

@@ -113,6 +113,15 @@ class Mirror:
         self.rotten = {base: stop for base, stop in self.rotten.items() if base < end}
         self._place = (-1, 0)
 
+    def spend(self, bases: list[int]) -> None:
+        """Compaction took these batches, by a decision on them that was lost since: no transaction has them open."""
+        if bases:
+            self.batches = [
+                stored._replace(transactional=False) if stored.base in bases else stored
+                for stored in self.batches
+            ]
+            self.verdicts = Verdicts(self.batches)
+
     def restart(self, start: int) -> None:
         """The log begins anew, empty, at `start`: it had been cut below what was deleted from it."""
         self.cut(start)

@@ -3,7 +3,11 @@ from __future__ import annotations
 import pytest
 
 from andiron.log.by_time import Found, time_of
-from unit.log.logs import append, open_log
+from andiron.records.batch import Batch
+from andiron.records.crc32c import crc32c
+from unit.log.logs import append, batch_of, open_log
+
+HEADER_BYTES = 61
 
 
 def filled(*timestamps, **settings):
@@ -76,6 +80,19 @@ def test_compressed_batches_are_opened():
 def test_the_latest_record_is_the_first_with_the_largest_time():
     log = filled(100, 500, 50, 500, 70, 80, 90, 95, 60)
     assert log.offset_of_max_timestamp(18) == (3, 501, 1)
+
+
+def test_the_latest_record_is_looked_for_where_compaction_left_a_header_alone():
+    """The time that it had is known still, and no record has it."""
+    log = filled(100, 400, 50, segment_bytes=10_000)
+    spent = bytearray(batch_of(1, timestamp=500))
+    del spent[HEADER_BYTES:]
+    spent[8:12] = (HEADER_BYTES - 12).to_bytes(4, "big")
+    spent[57:61] = bytes(4)
+    spent[17:21] = crc32c(spent[21:]).to_bytes(4, "big")
+    log.append(Batch(spent), spent, 3, 0)
+    append(log, 1, epoch=4, timestamp=401)
+    assert log.offset_of_max_timestamp(8) == (3, 401, 1)
 
 
 def test_the_latest_record_is_none_if_it_lies_beyond_upto():

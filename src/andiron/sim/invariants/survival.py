@@ -86,7 +86,9 @@ class PromisesSurvive(Watcher):
             mirror.lost_its_end = True
             mirror.cut(log.end)
         found: dict[int, Record] = {}
+        bases: dict[int, None] = {}
         for batch, records in scan(host, partition):
+            bases[batch.base_offset] = None
             if batch.base_offset >= mirror.end:
                 self._growth.take(host, partition, mirror, batch, found=True)
             elif records is None and batch.base_offset not in mirror.rotten:
@@ -95,6 +97,8 @@ class PromisesSurvive(Watcher):
                 if mirror.records.get(record.offset) != record:
                     raise Violation(SURVIVES, f"{mirror.name}: another record stands at {record.offset}")
                 found[record.offset] = record
+        if mirror.was_compacted:
+            mirror.spend([base for base in mirror.verdicts.undecided() if base not in bases])
         if not found and mirror.end < log.end == log.start:
             mirror.restart(log.start)
         elif not found and end is End.POWER_LOST and log.start == log.end == log.last_stable(log.end):
