@@ -2,6 +2,7 @@
 
 import pytest
 
+from andiron.wire.messages.describe_cluster import DescribeClusterRequest
 from andiron.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from andiron.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest
@@ -317,4 +318,5 @@ def test_metadata_tells_the_same_wherever_it_is_asked_for(cluster):
 
     assert answers[0].topics == answers[1].topics == answers[2].topics
     assert [part.leader_id for part in answers[0].topics[0].partitions] == [1, 2]
-    assert len({answer.controller_id for answer in answers}) == 1
+    described = [cluster.answer(number, DescribeClusterRequest()) for number in NODES]
+    assert {answer.controller_id for answer in described} == {cluster.controller}
