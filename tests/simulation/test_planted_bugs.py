@@ -92,13 +92,13 @@ IN_CLUSTERS = {
     "consumers_are_shown_what_is_not_committed": 0,
     "epochs_of_leaders_are_not_told_apart": 1,
     "a_leader_does_not_ask_for_two_in_sync": 1,
+    "a_reassignment_is_done_before_the_new_replicas_are_in_sync": 24,
     "a_follower_takes_all_that_it_has_for_committed": 0,
     "a_controller_does_not_note_which_producer_ids_it_gave": 7,
     "whoever_was_in_sync_once_stays_eligible": 1,
 }
 
 SLOWLY = {
-    "a_reassignment_is_done_before_the_new_replicas_are_in_sync": 24,
     "a_voter_forgets_its_vote": 9,
     "the_first_of_two_fetches_takes_the_news_of_the_second": 24,
     "a_flush_that_could_not_begin_is_forgotten": 14,

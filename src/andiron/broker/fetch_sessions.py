@@ -115,9 +115,8 @@ class FetchSession:
                 known = self._asked[key] = asked
             else:
                 known.wanted = asked.wanted
-                if (
-                    self.is_replicas
-                ):  # whose next fetch may cross the answer to the last, which it then passes over
+                # A follower's next fetch may cross the answer to the last, which it then passes over.
+                if self.is_replicas:
                     known.watermark_told = UNTOLD
             self.fresh[key] = known
         if request.isolation_level != self._isolation:

@@ -14,6 +14,7 @@ Bits that turned over are the one excuse (weather.py): recovery ends a log befor
 from __future__ import annotations
 
 from andiron.broker.partition import Partition
+from andiron.log.partition_log import PartitionLog
 from andiron.model.ids import NEVER
 from andiron.records.record import Record
 from andiron.sim.canon import Canons
@@ -99,14 +100,7 @@ class PromisesSurvive(Watcher):
                 found[record.offset] = record
         if mirror.was_compacted:
             mirror.spend([base for base in mirror.verdicts.undecided() if base not in bases])
-        if not found and mirror.end < log.end == log.start:
-            mirror.restart(log.start)
-        elif not found and end is End.POWER_LOST and log.start == log.end == log.last_stable(log.end):
-            mirror.begin_anew(log.start)  # with the records went what was known of their transactions
-        if mirror.end < log.end == log.segments.bases[-1]:
-            mirror.end = (
-                log.end
-            )  # a segment for a batch before which its leader's compaction has left nothing
+        _follow_gaps(mirror, log, end, is_empty=not found)
         if mirror.end != log.end:
             raise Violation(SURVIVES, f"{mirror.name} ends at {log.end}, and on the disk at {mirror.end}")
         # All that ever stood there: what a lost record had superseded must be there in its place.
@@ -115,3 +109,14 @@ class PromisesSurvive(Watcher):
         if not is_damaged:
             check_gone(host, partition, mirror, gone, found)
         mirror.live = {offset: None for offset in found if offset >= log.start}
+
+
+def _follow_gaps(mirror: Mirror, log: PartitionLog, end: End, *, is_empty: bool) -> None:
+    """A log may end beyond its last batch: where nothing stood, or stands any more."""
+    if is_empty and mirror.end < log.end == log.start:
+        mirror.restart(log.start)
+    elif is_empty and end is End.POWER_LOST and log.start == log.end == log.last_stable(log.end):
+        mirror.begin_anew(log.start)  # with the records went what was known of their transactions
+    if mirror.end < log.end == log.segments.bases[-1]:
+        # A segment was begun for a batch before which its leader's compaction has left nothing.
+        mirror.end = log.end

@@ -17,6 +17,11 @@ def look(trio):
     law.stepped(trio.leader())
 
 
+def make_eligible(partitions, node):
+    isr = tuple(each for each in partitions[0].isr if each != node)
+    partitions[0] = partitions[0]._replace(isr=isr, elr=(node,))
+
+
 def test_a_broker_that_is_killed_and_comes_back_is_in_sync_again(trio):
     trio.create(min_insync_replicas=2)
     follower = trio.followers()[0]
@@ -45,8 +50,7 @@ def test_one_that_is_eligible_still_in_its_next_life_is_noticed(trio):
     node = NodeId(host.number)
     trio.law(InSyncAreInService).went_down(host, End.KILLED)
     before = image.brokers[node]
-    isr = tuple(each for each in partitions[0].isr if each != node)
-    partitions[0] = partitions[0]._replace(isr=isr, elr=(node,))
+    make_eligible(partitions, node)
     look(trio)  # while it is away it may be
 
     image.brokers[node] = before._replace(epoch=before.epoch + 1, fenced=True)
@@ -64,8 +68,7 @@ def test_one_that_has_served_since_may_be_eligible_again(trio):
     look(trio)
 
     image.brokers[node] = image.brokers[node]._replace(fenced=True)
-    isr = tuple(each for each in partitions[0].isr if each != node)
-    partitions[0] = partitions[0]._replace(isr=isr, elr=(node,))
+    make_eligible(partitions, node)
     look(trio)
 
 
