@@ -13,8 +13,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define GIL_BYTES (64 * 1024) /* work on less than this is done before another thread has woken up */
-
 static inline int64_t load64(const void *from, int64_t n) {
     int64_t value;
     memcpy(&value, (const char *)from + 8 * n, sizeof value); /* whatever its alignment */

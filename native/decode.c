@@ -12,10 +12,10 @@
      key offsets │ key bytes │ key validity │ value … │ offset │ timestamp │ type │ lists │ header keys … */
 
 #include "columns.h"
+#include "record.h"
 
 enum { SOURCE, START, STOP, BASE_OFFSET, LAST_DELTA, TIMESTAMP, TIMESTAMP_TYPE, COUNT, TABLE_COLUMNS };
 
-#define RECORD_BYTES_MIN 7
 #define MILLIS_MAX (INT64_MAX / 1000)
 #define ALIGNMENT 64 /* as Arrow has it */
 #define CHANGED "bytes that change while they are read"
@@ -45,29 +45,6 @@ typedef struct {
     int64_t timestamp, offset, key_length, value_length, headers;
     const uint8_t *key, *value;
 } Record;
-
-static inline int read_varint(const uint8_t **at, const uint8_t *stop, int64_t *number) {
-    const uint8_t *pos = *at;
-    if (pos >= stop)
-        return 0;
-    uint64_t z = *pos++;
-    if (z >= 0x80) {
-        z &= 0x7f;
-        for (unsigned shift = 7;; shift += 7) {
-            if (pos >= stop)
-                return 0;
-            uint8_t byte = *pos++;
-            if (shift == 63 && byte > 1) /* of the tenth byte there is room for one bit */
-                return 0;
-            z |= (uint64_t)(byte & 0x7f) << shift;
-            if (byte < 0x80)
-                break;
-        }
-    }
-    *at = pos;
-    *number = (int64_t)(z >> 1) ^ -(int64_t)(z & 1);
-    return 1;
-}
 
 static inline int read_blob(const uint8_t **at, const uint8_t *stop, const uint8_t **blob, int64_t *length) {
     if (!read_varint(at, stop, length) || *length > stop - *at)

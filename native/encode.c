@@ -4,6 +4,7 @@
    the records there is room for the header, which is written in Python, once a batch. */
 
 #include "columns.h"
+#include "record.h"
 
 #define HEADER_SIZE 61
 #define RECORD_BYTES_MAX ((INT64_C(1) << 31) - 128)

@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from crc32c import crc32c
 
 from loads import answer
 from peers import jars
@@ -78,7 +78,7 @@ def java(
 
 def _compiled(libs: jars.Jars) -> Path:
     """The folder of the compiled program; made anew when the source has changed."""
-    folder = jars.CACHE / f"bench-{crc32c(JAVA.read_bytes()):08x}"
+    folder = jars.CACHE / f"bench-{zlib.crc32(JAVA.read_bytes()):08x}"
     if not folder.exists():
         compiler = Path(jars.java()).resolve().with_name("javac")
         subprocess.run([compiler, "-d", folder, "-cp", libs.classpath, JAVA], check=True)

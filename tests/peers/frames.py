@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from crc32c import crc32c
+import google_crc32c
 
 PRODUCE, FETCH, METADATA, API_VERSIONS, CREATE_TOPICS = 0, 1, 3, 18, 19
 CLIENT = b"raw"
@@ -112,7 +112,7 @@ def batch(
         BATCH_REST.pack(transactional << 4, len(rows) - 1, timestamp, timestamp, *producer, len(rows))
         + records
     )
-    return BATCH.pack(0, len(rest) + BATCH.size - 12, -1, 2, crc32c(rest)) + rest
+    return BATCH.pack(0, len(rest) + BATCH.size - 12, -1, 2, google_crc32c.value(rest)) + rest
 
 
 def _record(delta: int, key: bytes | None, value: bytes | None) -> bytes:

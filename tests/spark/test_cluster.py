@@ -46,7 +46,7 @@ spark.stop()
 @pytest.mark.long  # every day the orders pipeline runs on such a cluster
 def test_executors_get_what_they_need_with_the_session(tmp_path: Path, node: Node, topics: Topics) -> None:
     python = cluster.bare_python(tmp_path / "python")
-    for name in ("andiron", "cramjam", "crc32c", "pyspark"):
+    for name in ("andiron", "cramjam", "google_crc32c", "pyspark"):
         assert subprocess.run([python, "-c", f"import {name}"], capture_output=True, check=False).returncode
     source, sink = topics.make(4), topics.make(2)
     for partition in range(4):

@@ -16,7 +16,7 @@
     61 records ············ │ packed as the codec says
 
 A batch is stored by writing base offset and leader epoch into the bytes it came in; nothing
-else changes, so nothing is recomputed. That is why the broker's cost is per batch.
+else changes, so nothing is recomputed, unless its largest timestamp is not what it says.
 
 The law: a `Batch` reads its header once and keeps what it read. It is a view, not a copy:
 whoever reuses or overwrites the buffer makes it tell lies.
@@ -175,8 +175,8 @@ class Batch:
 
     def is_intact(self) -> bool:
         """Whether the whole batch is here and matches its checksum."""
-        checked = memoryview(self.buf)[self.position + CHECKED_AT : self.position + self.size]
-        return len(checked) == self.size - CHECKED_AT and crc32c(checked) == self.crc
+        stop = self.position + self.size
+        return stop <= len(self.buf) and crc32c(self.buf, self.position + CHECKED_AT, stop) == self.crc
 
     def __repr__(self) -> str:
         return (
@@ -200,10 +200,17 @@ def stamp_append_time(buf: bytearray | memoryview, position: int, now: int) -> N
     seal(buf, position, length + LOG_OVERHEAD)
 
 
+def stamp_max_timestamp(buf: bytearray | memoryview, position: int, max_timestamp: int) -> Batch:
+    """The batch with the largest timestamp that it really has, sealed anew."""
+    _INT64.pack_into(buf, position + _MAX_TIMESTAMP_AT, max_timestamp)
+    (length,) = _INT32.unpack_from(buf, position + _LENGTH_AT)
+    seal(buf, position, length + LOG_OVERHEAD)
+    return Batch(buf, position)
+
+
 def seal(buf: bytearray | memoryview, position: int, size: int) -> None:
     """Write the checksum over a batch whose other bytes are final."""
-    checked = memoryview(buf)[position + CHECKED_AT : position + size]
-    _UINT32.pack_into(buf, position + _CRC_AT, crc32c(checked))
+    _UINT32.pack_into(buf, position + _CRC_AT, crc32c(buf, position + CHECKED_AT, position + size))
 
 
 def iterate(buf: Bytes, position: int = 0, end: int | None = None) -> Iterator[Batch]:

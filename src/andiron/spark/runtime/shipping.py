@@ -31,7 +31,7 @@ from andiron.spark.runtime.cache import cache_folder
 
 PACKAGES = ("andiron", "pyspark_andiron")
 # By the names pip knows. protobuf is for Spark's own state API, which needs it and does not bring it.
-DISTRIBUTIONS = ("cramjam", "crc32c", "protobuf")
+DISTRIBUTIONS = ("cramjam", "google-crc32c", "protobuf")
 PATH_OF_WHAT_IS_SHIPPED = "andiron_executors"
 SKIPPED_FOLDERS = {"__pycache__", "ext"}
 SKIPPED_ENDS = (".pyc", ".pyi", ".c", ".h")

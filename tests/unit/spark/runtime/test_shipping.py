@@ -4,6 +4,7 @@ import zipfile
 
 import pytest
 
+from andiron.records import native
 from andiron.spark.runtime import shipping
 
 
@@ -16,7 +17,8 @@ def test_what_executors_import_is_in_the_archive():
     names = set(zipfile.ZipFile(shipping.archive_file()).namelist())
     assert {"andiron/__init__.py", "andiron/spark/connector.py", "pyspark_andiron/__init__.py"} <= names
     assert any(name.startswith("cramjam/") and name.endswith(".so") for name in names)
-    assert any(name.startswith("crc32c/") and name.endswith(".so") for name in names)
+    assert any(name.startswith("google_crc32c/") and name.endswith(".so") for name in names)
+    assert any(name.startswith("andiron/records/_native") for name in names) == (native.walk is not None)
     assert not any("__pycache__" in name or name.startswith(("/", "..")) for name in names)
 
 
@@ -42,7 +44,7 @@ def test_the_command_writes_it_where_it_is_told(tmp_path, capsys):
 def test_what_is_unpacked_can_be_imported_alone(tmp_path):
     with zipfile.ZipFile(shipping.archive_file()) as packed:
         packed.extractall(tmp_path / "unpacked")
-    names = "andiron.records.batch, cramjam, crc32c"
+    names = "andiron.records.batch, cramjam, google_crc32c"
     program = f"import {names}; print(*(each.__file__ for each in ({names})))"
     # -S: without site-packages, so that nothing but the archive is there to be found
     done = subprocess.run(

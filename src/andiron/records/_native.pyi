@@ -1,0 +1,18 @@
+from typing import Any
+
+EDITION: int
+
+def crc32c(data: Any, start: int = 0, stop: int = ..., /) -> int: ...
+def walk(
+    data: Any,
+    start: int,
+    stop: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    count: int,
+    earliest: int,
+    latest: int,
+    keyed: bool,
+    told_max: int,
+    /,
+) -> tuple[int, int, tuple[tuple[int, int], ...]] | None: ...
