@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.model.errors import ProtocolError
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.records import native
 from andiron.records.batch import Batch, iterate, seal, stamp
 from andiron.records.builder import BatchBuilder, build, recompress, record_bytes_max, retain
 from andiron.records.compression import compress, decompress
 from andiron.records.control import control_records
 from andiron.records.record import Record, contents, keys_of, records_of
-from andiron.records.validate import check_keys, check_produced
+from andiron.records.validate import check_produced, check_records
 from andiron.records.varint import encode_varint, read_varint
+from andiron.records.walk import walk
 
 CAP = 1 << 20
 
@@ -31,12 +34,19 @@ def numbered(those, base=0):
     return [record._replace(offset=base + n) for n, record in enumerate(those)]
 
 
+def checked(batch, *, keyed=False, now=0):
+    bound = 2**63 - 1
+    return check_records(
+        batch, now, CAP, append_time=False, before_max_ms=bound, after_max_ms=bound, keyed=keyed
+    )
+
+
 def look_everywhere(raw):
     """Do to the bytes all that anyone does; only a ProtocolError may come of it."""
     for act in (
         lambda: check_produced(raw, CAP),
         lambda: list(iterate(raw)),
-        lambda: check_keys(Batch(raw), CAP),
+        lambda: checked(check_produced(bytearray(raw), CAP), keyed=True),
         lambda: list(records_of(Batch(raw), CAP)),
         lambda: list(keys_of(Batch(raw), contents(Batch(raw), CAP))),
         lambda: recompress(Batch(raw), 0, cap=CAP),
@@ -156,6 +166,98 @@ def test_records_made_of_anything_give_an_error_of_the_protocol_or_none(codec, b
     raw[57:61] = count.to_bytes(4, "big", signed=True)
     seal(raw, 0, len(raw))
     look_everywhere(raw)
+
+
+@given(batches_of, codecs, st.integers(-(2**63), 2**63 - 1))
+def test_the_largest_timestamp_is_the_records_whatever_the_header_says(those, codec, claimed):
+    raw = build(those, codec=codec)
+    raw[35:43] = claimed.to_bytes(8, "big", signed=True)
+    seal(raw, 0, len(raw))
+
+    batch = checked(check_produced(raw, CAP))
+
+    assert batch.max_timestamp == max(record.timestamp for record in those)
+    assert Batch(raw).is_intact()
+    assert bytes(raw) == bytes(build(those, codec=codec))
+
+
+@st.composite
+def bodies(draw):
+    """The bytes of some records, as they are or with a few of them changed, and how many they are said to be."""
+    those = draw(st.lists(records, max_size=8))
+    body = build([*those, Record(0, 0, None, None)])[61:-7] if those else bytearray()
+    for _ in range(draw(st.integers(0, 3)) if body else 0):
+        place = draw(st.integers(0, len(body) - 1))
+        act = draw(st.sampled_from(["flip", "cut", "grow"]))
+        if act == "flip":
+            body[place] ^= 1 << draw(st.integers(0, 7))
+        elif act == "cut":
+            del body[place:]
+        else:
+            body[place:place] = draw(st.binary(min_size=1, max_size=11))
+        if not body:
+            break
+    return bytes(body), draw(st.just(len(those)) | st.integers(-2, 9))
+
+
+def answer(walker, *asked):
+    try:
+        found = walker(*asked)
+        return None if found is None else tuple(found)
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.skipif(native.walk is None, reason="the extension was not built here")
+@given(
+    bodies() | st.tuples(st.binary(max_size=60), st.integers(-1, 8)),
+    st.integers(-1, 2**53) | st.sampled_from([2**63 - 1, -(2**63)]),
+    st.integers(-1, 2**53),
+    st.integers(-(2**63), 2**63 - 1),
+    st.integers(-(2**63), 2**63 - 1),
+    st.booleans(),
+    st.integers(0, 3),
+)
+@settings(max_examples=500)
+def test_compiled_or_not_a_walk_takes_and_refuses_the_same(
+    body, base, top, earliest, latest, keyed, told_max
+):
+    data, count = body
+    asked = (
+        b"before" + data + b"after",
+        6,
+        6 + len(data),
+        base,
+        top,
+        count,
+        earliest,
+        latest,
+        keyed,
+        told_max,
+    )
+
+    assert answer(native.walk, *asked) == answer(walk, *asked)
+
+
+@given(batches_of, codecs, st.data())
+@settings(max_examples=300)
+def test_what_a_walk_lets_in_everyone_can_read(those, codec, data):
+    body = bytearray(contents(Batch(build(those))))
+    for _ in range(data.draw(st.integers(1, 4))):
+        body[data.draw(st.integers(0, len(body) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    whole = build(those)
+    whole[61:] = body
+    seal(whole, 0, len(whole))
+    raw = recompress(Batch(whole), codec)
+
+    try:
+        batch = checked(check_produced(raw, CAP))
+    except ProtocolError as error:
+        assert error.code is ErrorCode.INVALID_RECORD
+    else:
+        assert [record.offset for record in records_of(batch)] == list(range(len(those)))
+        assert len(list(keys_of(batch))) == len(those)
+        assert max(record.timestamp for record in records_of(batch)) <= batch.max_timestamp
 
 
 @given(st.binary(max_size=200))

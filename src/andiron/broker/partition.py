@@ -3,7 +3,7 @@
 Logs know nothing of leaders, and leaders nothing of files; this is the one place that
 knows both. A produced batch comes through `append`, top to bottom:
 
-    validate the header ─▶ bring it to the topic's codec ─▶ log.append ─▶ leader.appended ─▶ watermark
+    validate it ─▶ bring it to the topic's codec ─▶ log.append ─▶ leader.appended ─▶ watermark
 
 and is acknowledged once `acknowledged` says so: at the watermark for acks=all, after the
 append for acks=1, and never before an fsync that flush.messages asks for.
@@ -31,7 +31,7 @@ from andiron.records.batch import Batch
 from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
-from andiron.records.validate import check_keys, check_produced, check_timestamps
+from andiron.records.validate import check_produced, check_records
 from andiron.replication.commit_rule import CommitRule, isr_watermark
 from andiron.replication.follower import Fetched, FollowerReplica, Next, Position
 from andiron.replication.leader import LeaderReplica
@@ -223,17 +223,15 @@ class Partition:
     def _checked(self, records: memoryview | bytes | None, produce_version: int, now: Millis) -> Batch:
         """The one batch that `records` are, if this topic takes it."""
         settings = self.log.settings
-        batch = check_produced(records, settings.max_message_bytes, zstd=produce_version >= 7)
-        check_timestamps(
-            batch,
+        return check_records(
+            check_produced(records, settings.max_message_bytes, zstd=produce_version >= 7),
             now,
+            settings.max_message_bytes,
             append_time=settings.message_timestamp_type == "LogAppendTime",
             before_max_ms=settings.message_timestamp_before_max_ms,
             after_max_ms=settings.message_timestamp_after_max_ms,
+            keyed="compact" in settings.cleanup_policy,
         )
-        if "compact" in settings.cleanup_policy:
-            check_keys(batch)
-        return batch
 
     def _recompressed(self, batch: Batch, codec: str) -> Batch:
         """The batch in the topic's codec; unpacked, it may turn out to be larger than the topic takes."""

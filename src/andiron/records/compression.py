@@ -9,7 +9,7 @@ are independent of each other, which is not what cramjam writes unless told.
 The law: what comes in may be a bomb, so nothing is unpacked without a cap. Output goes into a
 buffer that grows step by step; it is never as long as the data says, but as long as it proves.
 
-cramjam is imported at first use: a node that stores batches unopened never pays for it.
+cramjam is imported at first use: a node whose producers do not pack never pays for it.
 """
 
 from __future__ import annotations
@@ -64,15 +64,20 @@ def compress(codec: int, data: Bytes, level: int | None = None) -> bytes:
 
 
 def decompress(codec: int, data: Bytes, cap: int = UNPACKED_BYTES_MAX) -> bytes:
-    """What `data` was packed from; INVALID_RECORD if it is damaged or would exceed `cap` bytes."""
+    """What `data` was packed from; INVALID_RECORD if it is damaged, MESSAGE_TOO_LARGE if it exceeds `cap` bytes."""
+    return bytes(unpacked(codec, data, cap))
+
+
+def unpacked(codec: int, data: Bytes, cap: int = UNPACKED_BYTES_MAX, room: bytearray | None = None) -> Bytes:
+    """The same for those who only look at it: a view of what it was unpacked into, which is `room` if it fits there."""
     if codec == NONE:
-        return bytes(data)
+        return data
     cramjam = _cramjam(codec)
     try:
         if codec == SNAPPY:
             return _unsnappy(cramjam, data, cap)
         module = {GZIP: cramjam.gzip, LZ4: cramjam.lz4, ZSTD: cramjam.zstd}[codec]
-        return _unpack(cramjam, module, data, cap)
+        return _unpack(cramjam, module, data, cap, room)
     except cramjam.DecompressionError as error:
         raise ErrorCode.INVALID_RECORD.error(f"{NAMES[codec]}: {error}") from error
 
@@ -83,21 +88,22 @@ def _cramjam(codec: int) -> ModuleType:
     return import_module("cramjam")
 
 
-def _unpack(cramjam: ModuleType, module: ModuleType, data: Bytes, cap: int) -> bytes:
-    """Unpack into a buffer of a guessed size, then into larger ones up to the cap."""
-    size = min(cap, _GUESS * len(data) + 1024)
+def _unpack(
+    cramjam: ModuleType, module: ModuleType, data: Bytes, cap: int, room: bytearray | None
+) -> memoryview:
+    """Unpack into the room that there is, or a buffer of a guessed size, then into larger ones up to the cap."""
+    out = bytearray(min(cap, _GUESS * len(data) + 1024)) if room is None or len(room) > cap else room
     while True:
-        out = bytearray(size)
         try:
             written = module.decompress_into(data, out)
         except cramjam.DecompressionError as error:
             if _OUTPUT_IS_FULL not in str(error):
                 raise
-            if size >= cap:
+            if len(out) >= cap:
                 raise _too_long(cap) from error
-            size = min(cap, size * _GUESS)
+            out = bytearray(min(cap, len(out) * _GUESS))
         else:
-            return bytes(memoryview(out)[:written])
+            return memoryview(out)[:written]
 
 
 def _xerial(cramjam: ModuleType, data: Bytes) -> bytes:
@@ -146,4 +152,4 @@ def _xerial_blocks(view: memoryview) -> list[memoryview]:
 
 
 def _too_long(cap: int) -> Exception:
-    return ErrorCode.INVALID_RECORD.error(f"the records unpack to more than {cap} bytes")
+    return ErrorCode.MESSAGE_TOO_LARGE.error(f"the records unpack to more than {cap} bytes")

@@ -135,7 +135,7 @@ def test_records_before_the_damage_are_given():
 def test_a_bomb_is_not_opened(codec):
     batch = Batch(build([Record(0, 0, b"k", bytes(100_000))], codec=codec))
 
-    assert refusal(records_of(batch, cap=50_000)) is ErrorCode.INVALID_RECORD
+    assert refusal(records_of(batch, cap=50_000)) is ErrorCode.MESSAGE_TOO_LARGE
     assert len(list(records_of(batch, cap=200_000))) == 1
 
 

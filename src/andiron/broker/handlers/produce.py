@@ -1,14 +1,18 @@
 """Produce (key 0), versions 3-13; advertised from 0.
 
 Answers when the acks asked for are in: 0 not at all, 1 after the append, all at the
-watermark. Records are stored as they came; only the batch header's offset and epoch are
-written. The advertised minimum is 0 because librdkafka before 2.9 turns compression off
-for a broker that begins at 3 (KAFKA-18659); nobody sends a version below 3.
+watermark. Records are stored as they came; of the batch header offset and epoch are written,
+and the largest timestamp if it is not the records' (records/validate.py). The advertised minimum
+is 0 because librdkafka before 2.9 turns compression off for a broker that begins at 3
+(KAFKA-18659); nobody sends a version below 3.
 
 The first batch of a transaction in a partition waits for its coordinator's word before it is
 appended (transactional_writes.py), and what comes after it on its connection for its turn
 (turns.py). Batches of a transaction in a request that does not name it are refused, and all of the
 request with them.
+
+A batch with records that its topic does not take is refused as a whole, and record_errors tells which they
+were: clients fail those for what is wrong with them, and may send the others again.
 
 A partition that is led elsewhere says by whom (leader_hints.py).
 
@@ -35,8 +39,10 @@ from andiron.broker.transactional_writes import (
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
+from andiron.records.validate import BadRecords
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionProduceData,
@@ -138,6 +144,8 @@ def _with_hints(
 def refused(index: int, error: ProtocolError) -> PartitionProduceResponse:
     """The answer for a partition that did not take its batch."""
     answer = PartitionProduceResponse(index, error.code.number, -1, error_message=error.detail)
+    if isinstance(error, BadRecords):
+        answer.record_errors = [BatchIndexAndErrorMessage(*bad) for bad in error.records]
     if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
         log.error("produce to partition %d failed: %s", index, error.detail)
     return answer
