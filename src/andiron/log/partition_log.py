@@ -128,7 +128,7 @@ class PartitionLog:
             ):
                 self._roll_for(batch.size, base, last, timestamp, now)
                 active = self._active
-            active.append(records, last, timestamp)
+            active.append(records, last, timestamp, now)
         except OSError as error:
             raise storage_error(self.partition, error) from error
         self.end = end = Offset(last + 1)
@@ -383,7 +383,7 @@ class PartitionLog:
             size, time = len(run.data), first.max_timestamp
             if self._active.is_due(size, last.last_offset, time, now, self._segment_bytes):
                 self._roll(first.base_offset, now)
-            self._active.append_run(run.data, run.places())
+            self._active.append_run(run.data, run.places(), now)
         except OSError as error:
             raise storage_error(self.partition, error) from error
         self.end = Offset(last.next_offset)

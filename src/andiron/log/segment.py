@@ -14,7 +14,7 @@ tool use segments by themselves:
 
     Segment.open(disk, directory, base, settings)             one that is there
     Segment.create(disk, directory, base, settings, now)      a new one, empty
-    segment.batches() · .append(data, last_offset, max_timestamp) · .seal() · .close()
+    segment.batches() · .append(data, last_offset, max_timestamp, now) · .seal() · .close()
 
 The law: the .log is the truth and the indexes are hints about it. They are made anew from the log
 whenever they are missing or seen to be wrong, and never the other way round.
@@ -49,7 +49,7 @@ class Segment:
 
     __slots__ = (
         "_checked", "_directory", "_disk", "_file", "_first_timestamp", "_index_bytes_max", "_indexes",
-        "_marks", "_rebuilt", "_roll_ms", "_state", "base", "created", "roll_at", "size",
+        "_marks", "_rebuilt", "_roll_ms", "_state", "base", "created", "roll_at", "size", "written",
     )  # fmt: skip
 
     def __init__(
@@ -59,6 +59,7 @@ class Segment:
         """Use `open` or `create`. `sizes` is what the directory's listing says of the files."""
         self._disk, self._directory, self.base, self._state = disk, directory, base, state
         self.created: int = NO_TIMESTAMP
+        self.written: int = NO_TIMESTAMP  # when the last batch came
         self.size = sizes.get(layout.file_name(base, layout.LOG, state), 0)
         self._file: File | None = None
         self._indexes = SegmentIndexes(disk, directory, base, sizes=sizes, state=state)
@@ -122,9 +123,9 @@ class Segment:
 
     @property
     def max_timestamp(self) -> int:
-        """The largest timestamp in it; where its records have none, when it was made or opened."""
+        """The largest timestamp in it; where its records have none, when they came; or it was opened."""
         largest = self.indexes.max_timestamp
-        return largest if largest >= 0 else self.created
+        return largest if largest >= 0 else max(self.created, self.written)
 
     @property
     def first_timestamp(self) -> int:
@@ -139,14 +140,18 @@ class Segment:
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
-    def append(self, data: Buffer, last_offset: int, max_timestamp: int) -> None:
+    def append(self, data: Buffer, last_offset: int, max_timestamp: int, now: int = NO_TIMESTAMP) -> None:
         """Add one batch. OSError if the disk refuses, and then nothing has changed."""
         (self._file or self.file).append(data)
+        self.written = now
         self._note(len(data), last_offset, max_timestamp)
 
-    def append_run(self, data: Buffer, batches: Iterable[tuple[int, int, int]]) -> None:
+    def append_run(
+        self, data: Buffer, batches: Iterable[tuple[int, int, int]], now: int = NO_TIMESTAMP
+    ) -> None:
         """Add several with one write; each is given as (size, last offset, max timestamp)."""
         self.file.append(data)
+        self.written = now
         for size, last_offset, max_timestamp in batches:
             self._note(size, last_offset, max_timestamp)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.model.errors import ErrorCode
+from andiron.sim.disk import MemoryDisk
 from unit.log.logs import (
     ALL,
     ID,
@@ -12,6 +13,7 @@ from unit.log.logs import (
     append,
     code_of,
     filled,
+    flush,
     names,
     offsets,
     open_log,
@@ -92,6 +94,29 @@ def test_if_everything_expires_an_empty_segment_remembers_the_end():
     log.delete_old(10**6, 20)
     assert (log.start, log.end, log.segments.bases) == (20, 20, [20])
     assert append(log).base_offset == 20
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_records_without_a_timestamp_are_as_old_as_the_last_of_their_segment_and_not_as_the_segment(restarts):
+    disk = MemoryDisk()
+    log = open_log(disk, retention_ms=1_000, segment_ms=10**9)
+    append(log, timestamp=-1)
+    append(log, timestamp=-1, now=5_000)
+    if restarts:
+        flush(log)
+        log = open_log(disk, now=5_000, recovery_point=log.end, retention_ms=1_000)
+
+    assert log.delete_old(6_000, 2) == []
+    assert [expired.base for expired in log.delete_old(6_001, 2)] == [0]
+
+
+def test_what_followers_take_without_a_timestamp_is_as_old_as_its_coming():
+    leader, follower = open_log(), open_log(retention_ms=1_000)
+    append(leader, timestamp=-1)
+    follower.append_replicated(leader.read(0, 1 << 20, 1).read(), 5_000)
+
+    assert follower.delete_old(6_000, 1) == []
+    assert follower.delete_old(6_001, 1) != []
 
 
 def test_what_is_given_up_is_removed_after_the_delay():
