@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andiron.model.effects import Received
+from andiron.records.batch import seal
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.wire.codec import encode_message
@@ -14,12 +15,14 @@ TOPICS = {
     "plain": {},
     "stamped": {"message_timestamp_type": "LogAppendTime"},
     "packed": {"compression_type": "gzip"},
+    "compacted": {"cleanup_policy": "compact"},
 }
 
 
-def produced(node, topic, partition, version, acks, sizes, producer, flip):
+def produced(node, topic, partition, version, acks, sizes, codec, producer, flip, sealed):
     records = build(
-        [Record(0, node.now, None, bytes(size)) for size in sizes],
+        [Record(0, node.now, b"k" if size % 5 else None, bytes(size)) for size in sizes],
+        codec=codec,
         **(
             {}
             if producer is None
@@ -28,6 +31,8 @@ def produced(node, topic, partition, version, acks, sizes, producer, flip):
     )
     if flip is not None:
         records[flip % len(records)] ^= 1 << flip % 8
+        if sealed:
+            seal(records, 0, len(records))
     request = node.produce_request(topic, [], partition, acks=acks, records=records)
     return encode_request_header(0, version, 7, "client") + encode_message(request, version)
 
@@ -38,8 +43,10 @@ requests = st.tuples(
     st.sampled_from([3, 7, 9, 11]),
     st.sampled_from([-1, 1]),
     st.lists(st.integers(0, 300), min_size=1, max_size=3),
+    st.sampled_from([0, 0, 3]),
     st.none() | st.tuples(st.just(5), st.integers(0, 1), st.integers(0, 3)),
     st.none() | st.integers(0, 10_000),
+    st.booleans(),
 )
 
 

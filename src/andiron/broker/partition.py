@@ -31,7 +31,7 @@ from andiron.records.batch import Batch
 from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
-from andiron.records.validate import check_produced, check_records
+from andiron.records.validate import Allowance, check_produced, check_records
 from andiron.replication.commit_rule import CommitRule, isr_watermark
 from andiron.replication.follower import Fetched, FollowerReplica, Next, Position
 from andiron.replication.leader import LeaderReplica
@@ -197,14 +197,14 @@ class Partition:
 
     def append(
         self, records: memoryview | bytes | None, acks: int, produce_version: int, now: Millis,
-        guard: Guard | None = None,
+        guard: Guard | None = None, allowance: Allowance | None = None,
     ) -> Written:  # fmt: skip
         """Take in one produced batch as the leader; `records` is stamped in place."""
         leader, log = self.leader(), self.log
         settings = log.settings
         if acks == -1 and not leader.enough_in_sync(settings.min_insync_replicas):
             raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
-        batch = self._checked(records, produce_version, now)
+        batch = self._checked(records, produce_version, now, allowance)
         if batch.is_transactional and self.opens_transaction(batch.producer_id, batch.producer_epoch):
             self._check_first(batch, guard)
         wanted = settings.compression_type
@@ -220,7 +220,13 @@ class Partition:
             self.guards.end(batch.producer_id)
         return self._written(base, append_time, end)
 
-    def _checked(self, records: memoryview | bytes | None, produce_version: int, now: Millis) -> Batch:
+    def _checked(
+        self,
+        records: memoryview | bytes | None,
+        produce_version: int,
+        now: Millis,
+        allowance: Allowance | None,
+    ) -> Batch:
         """The one batch that `records` are, if this topic takes it."""
         settings = self.log.settings
         return check_records(
@@ -231,6 +237,7 @@ class Partition:
             before_max_ms=settings.message_timestamp_before_max_ms,
             after_max_ms=settings.message_timestamp_after_max_ms,
             keyed="compact" in settings.cleanup_policy,
+            allowance=allowance,
         )
 
     def _recompressed(self, batch: Batch, codec: str) -> Batch:

@@ -25,8 +25,11 @@ Held against Kafka 4.3's own validation, byte for byte, the differences are thes
       not 0, 1, 2 …                    and stores them otherwise
     numbers in more bytes than they    INVALID_RECORD; Kafka drops the bits, and takes any negative
       may take, lengths below -1       length for a null
-    unpacks to more than `cap` bytes   MESSAGE_TOO_LARGE; Kafka unpacks whatever there is
-    records that are not taken         the first TOLD_MAX are told of; Kafka tells of all
+    unpacks to more than 32 times      MESSAGE_TOO_LARGE; Kafka unpacks whatever there is
+      what the topic takes packed
+    batches of a request that unpack   REQUEST_TIMED_OUT for the rest, which is sent again
+      to more than 256 MiB together
+    records that are not taken         the first 10,000 of a request are told of; Kafka tells of all
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from andiron.model.errors import ErrorCode, Refused
+from andiron.model.errors import ErrorCode, ProtocolError, Refused
 from andiron.records import native
 from andiron.records.batch import (
     APPEND_TIME,
@@ -110,15 +113,40 @@ def check_produced(records: Bytes | None, max_message_bytes: int, *, zstd: bool 
     return batch
 
 
+class Allowance:
+    """What the batches of one request may still cost together."""
+
+    __slots__ = ("told", "unpacked_bytes")
+
+    def __init__(self) -> None:
+        self.unpacked_bytes = UNPACKED_BYTES_MAX
+        self.told = TOLD_MAX
+
+    def unpack(self, batch: Batch, cap: int, room: bytearray) -> Bytes:
+        """The contents of a batch, of at most `cap` bytes; REQUEST_TIMED_OUT if they alone would be fewer."""
+        allowed = min(cap, self.unpacked_bytes)
+        try:
+            data = unpacked(batch.codec, batch.payload, allowed, room)
+        except ProtocolError as error:
+            if error.code is not ErrorCode.MESSAGE_TOO_LARGE or allowed == cap:
+                raise
+            self.unpacked_bytes = 0
+            raise ErrorCode.REQUEST_TIMED_OUT.error(
+                f"the batches of a request may unpack to {UNPACKED_BYTES_MAX} bytes together: send the rest again"
+            ) from error
+        self.unpacked_bytes -= len(data)
+        return data
+
+
 def check_records(
     batch: Batch, now: int, max_message_bytes: int, *, append_time: bool, before_max_ms: int, after_max_ms: int,
-    keyed: bool,
+    keyed: bool, allowance: Allowance | None = None,
 ) -> Batch:  # fmt: skip
     """The batch, with a header that is true; BadRecords tells of records that the topic does not take.
 
     Under LogAppendTime the producer's clock does not matter; `keyed` is for compacted topics, which need a key on
     every record. The batch must have been through `check_produced`, and its buffer be writable if what it says of
-    its timestamps is not so.
+    its timestamps is not so. A batch that does not come alone has part in an `allowance`.
     """
     if batch.attributes & APPEND_TIME:
         raise ErrorCode.INVALID_TIMESTAMP.error("clients do not set the time of append")
@@ -128,20 +156,23 @@ def check_records(
         earliest, latest = now - before_max_ms, min(now + after_max_ms, _INT64_MAX)
     look = _walk if batch.count <= _WALKED_MAX else _look_at_some
     claims = batch.base_timestamp, batch.max_timestamp, batch.count
+    told_max = TOLD_MAX if allowance is None else max(1, allowance.told)
     try:
         if batch.attributes & CODEC_MASK:
             with _room() as room:
-                data = unpacked(batch.codec, batch.payload, unpacked_bytes_max(max_message_bytes), room)
-                found = look(data, 0, len(data), *claims, earliest, latest, keyed, TOLD_MAX)
+                data = (allowance or Allowance()).unpack(batch, unpacked_bytes_max(max_message_bytes), room)
+                found = look(data, 0, len(data), *claims, earliest, latest, keyed, told_max)
         else:
             start, stop = batch.position + HEADER_SIZE, batch.position + batch.size
-            found = look(batch.buf, start, stop, *claims, earliest, latest, keyed, TOLD_MAX)
+            found = look(batch.buf, start, stop, *claims, earliest, latest, keyed, told_max)
     except ValueError as error:
         raise ErrorCode.INVALID_RECORD.error(f"{batch}: {error}") from error
     if found is None:
         return batch
     max_timestamp, faults, told = found
     if faults:
+        if allowance is not None:
+            allowance.told -= len(told)
         raise _bad_records(faults, told)
     if append_time:
         return batch

@@ -12,7 +12,7 @@ from andiron.records.batch import HEADER, Batch, seal
 from andiron.records.builder import build
 from andiron.records.compression import compress
 from andiron.records.record import Record
-from andiron.records.validate import check_produced, check_records, unpacked_bytes_max
+from andiron.records.validate import Allowance, check_produced, check_records, unpacked_bytes_max
 from andiron.records.walk import walk
 
 NOW = 1_700_000_000_000
@@ -150,10 +150,11 @@ def test_kafkas_order_decides_which_fault_is_named():
     assert refusal(altered(crc=1, count=0)) is ErrorCode.CORRUPT_MESSAGE
 
 
-def times(batch, now=NOW, append_time=False, before=FOREVER, after=HOUR, keyed=False):
+def times(batch, now=NOW, append_time=False, before=FOREVER, after=HOUR, keyed=False, allowance=None):
     return check_records(
-        batch, now, 1 << 20, append_time=append_time, before_max_ms=before, after_max_ms=after, keyed=keyed
-    )
+        batch, now, 1 << 20, append_time=append_time, before_max_ms=before, after_max_ms=after, keyed=keyed,
+        allowance=allowance,
+    )  # fmt: skip
 
 
 def bad(batch, **more):
@@ -323,6 +324,28 @@ def test_nothing_is_unpacked_beyond_the_cap_and_its_producer_may_split_it():
     batch = Batch(build([Record(0, NOW, b"k", bytes(33 << 20))], codec=4))
 
     assert bad(batch).code is ErrorCode.MESSAGE_TOO_LARGE
+
+
+def test_the_batches_of_a_request_share_what_may_be_unpacked_and_the_rest_is_sent_again():
+    allowance = Allowance()
+    allowance.unpacked_bytes = 150_000
+    batch = Batch(build([Record(0, NOW, b"k", bytes(100_000))], codec=4))
+
+    times(batch, allowance=allowance)
+
+    assert bad(batch, allowance=allowance).code is ErrorCode.REQUEST_TIMED_OUT
+    assert bad(Batch(good(codec=4)), allowance=allowance).code is ErrorCode.REQUEST_TIMED_OUT
+    times(Batch(good()), allowance=allowance)  # which need not be unpacked
+
+
+def test_the_batches_of_a_request_share_what_may_be_told():
+    allowance = Allowance()
+    allowance.told = 3
+    keyless = Batch(build([Record(0, NOW, None, b"v")] * 2))
+
+    told = [len(bad(keyless, keyed=True, allowance=allowance).records) for _ in range(4)]
+
+    assert told == [2, 1, 1, 1]
 
 
 def test_the_cap_grows_with_what_a_topic_takes_and_ends():

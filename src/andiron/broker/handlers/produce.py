@@ -12,7 +12,8 @@ appended (transactional_writes.py), and what comes after it on its connection fo
 request with them.
 
 A batch with records that its topic does not take is refused as a whole, and record_errors tells which they
-were: clients fail those for what is wrong with them, and may send the others again.
+were: clients fail those for what is wrong with them, and may send the others again. What the batches
+of a request unpack to together is bounded, and so is what is told of them (`Allowance`).
 
 A partition that is led elsewhere says by whom (leader_hints.py).
 
@@ -39,7 +40,7 @@ from andiron.broker.transactional_writes import (
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
-from andiron.records.validate import BadRecords
+from andiron.records.validate import Allowance, BadRecords
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -87,11 +88,12 @@ def produce(
     body = request.body
     response = ProduceResponse()
     pending: list[Pending] = []
+    allowance = Allowance()
     for topic in body.topic_data:
         answered = TopicProduceResponse(topic.name, topic.topic_id)
         response.responses.append(answered)
         for produced in topic.partition_data:
-            appended = _append(broker, request, topic, produced, admissions, pending)
+            appended = _append(broker, request, topic, produced, admissions, allowance, pending)
             answered.partition_responses.append(appended)
     if body.acks == 0:
         _check_unanswered(response)
@@ -106,7 +108,7 @@ def produce(
 
 def _append(
     broker: Broker, request: Request[ProduceRequest], topic: TopicProduceData,
-    produced: PartitionProduceData, admissions: Admissions, pending: list[Pending],
+    produced: PartitionProduceData, admissions: Admissions, allowance: Allowance, pending: list[Pending],
 ) -> PartitionProduceResponse:  # fmt: skip
     try:
         partition = broker.partition(topic.name, topic.topic_id, produced.index)
@@ -114,7 +116,9 @@ def _append(
             raise ErrorCode.INVALID_TOPIC_EXCEPTION.error(f"{partition.name.topic} is the cluster's own")
         admission = admissions.get(partition.name)
         guard = None if admission is None else admission.guard()
-        written = partition.append(produced.records, request.body.acks, request.version, request.now, guard)
+        written = partition.append(
+            produced.records, request.body.acks, request.version, request.now, guard, allowance
+        )
     except ProtocolError as error:
         traffic = broker.partitions.traffic.asked_for(topic.name, topic.topic_id, broker.image)
         count(traffic.failed_produces, error.code.name)

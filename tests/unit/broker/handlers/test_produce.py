@@ -6,7 +6,7 @@ import pytest
 
 from andiron.records.batch import iterate, seal
 from andiron.records.builder import build
-from andiron.records.compression import ZSTD
+from andiron.records.compression import ZSTD, compress
 from andiron.records.record import Record
 from andiron.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from worlds.cluster_client import create, produce_request, small_cluster
@@ -74,6 +74,99 @@ def test_partitions_of_one_request_are_answered_each_for_itself(node):
 
 def test_a_request_without_topics_is_answered_with_none(node):
     assert node.ask(ProduceRequest(acks=-1, timeout_ms=1_000), version=9).responses == []
+
+
+# ── what is in a batch ───────────────────────────────────────────────────────────────
+
+
+def lying(records, at, field):
+    """A batch with some bytes of its header changed, and its checksum right."""
+    records[at : at + len(field)] = field
+    seal(records, 0, len(records))
+    return records
+
+
+def timeless(**how):
+    """What librdkafka makes of records whose timestamp is -1: the header says that the largest is 0."""
+    return lying(build([Record(0, -1, b"k", b"v")] * 2, **how), 35, bytes(8))
+
+
+@pytest.mark.parametrize("ways", [1, 3], ids=["handler", "shortcut"])
+@pytest.mark.parametrize("codec", [0, ZSTD])
+def test_records_without_a_timestamp_are_kept_as_long_as_others(node, ways, codec):
+    node.create("t", retention_ms="3600000")
+    for _ in range(ways):
+        assert error_of(node.produce("t", records=timeless(codec=codec))) == "NONE"
+
+    node.advance(HOUR - 600_000)
+    kept = stored(node, "t")
+    node.advance(HOUR)
+
+    assert [(each.base_timestamp, each.max_timestamp, each.is_intact()) for each in kept] == [
+        (-1, -1, True)
+    ] * ways
+    assert node.values("t") == []
+
+
+@pytest.mark.parametrize("version", range(3, 13))
+def test_records_without_a_key_are_told_by_their_index_to_whoever_can_read_it(node, version):
+    node.create("t", cleanup_policy="compact")
+    keys = [b"k", None, b"k", None]
+    for _ in range(2):  # by the handler, and the short way
+        node.produce("t", b"v", records=build([Record(0, node.now, b"k", b"v")]), version=version)
+        records = build([Record(0, node.now, key, b"v") for key in keys])
+
+        answer = node.produce("t", records=records, version=version)
+
+        assert (error_of(answer), answer.base_offset) == ("INVALID_RECORD", -1)
+        told = [(bad.batch_index, bad.batch_index_error_message) for bad in answer.record_errors]
+        reason = "has no key, and the topic is compacted"
+        assert told == ([(1, reason), (3, reason)] if version >= 8 else [])
+        assert version < 8 or "record 1 has no key" in answer.error_message
+
+
+def test_records_outside_the_limits_of_time_are_told_by_their_index(node):
+    node.create("t", message_timestamp_before_max_ms="1000")
+    times = [node.now, node.now - 1_001, node.now - 1_000]
+
+    answer = node.produce("t", records=build([Record(0, time, None, b"v") for time in times]))
+
+    assert error_of(answer) == "INVALID_TIMESTAMP"
+    assert [bad.batch_index for bad in answer.record_errors] == [1]
+
+
+@pytest.mark.parametrize("ways", [0, 1], ids=["handler", "shortcut"])
+@pytest.mark.parametrize(
+    "records",
+    [
+        lying(build([Record(0, 0, b"k", b"v")]), 61, b"\x99\xaa\xbb\xcc\xdd\xee\xff"),
+        lying(lying(build([Record(0, 0, b"k", b"v")]), 57, b"\x7f\xff\xff\xff"), 23, b"\x7f\xff\xff\xfe"),
+        lying(lying(build([Record(0, 0, b"k", b"v")] * 3), 57, b"\0\0\0\x02"), 23, b"\0\0\0\x01"),
+    ],
+    ids=["nonsense", "too many", "too few"],
+)
+def test_what_no_consumer_could_read_is_refused(node, records, ways):
+    node.create("t")
+    for _ in range(ways):
+        node.produce("t", b"a")
+
+    assert error_of(node.produce("t", records=bytearray(records))) == "INVALID_RECORD"
+    assert node.values("t") == [b"a"] * ways
+
+
+def test_a_bomb_goes_off_nowhere(node):
+    node.create("t", cleanup_policy="compact")
+    record = b"\x0e\0\0\0\x02k\x01\0"
+    bomb = lying(
+        build([Record(0, node.now, b"k", None)], codec=ZSTD)[:61] + compress(ZSTD, record * 5_000_000), 0, b""
+    )
+    bomb[8:12] = (len(bomb) - 12).to_bytes(4, "big")
+    bomb[57:61], bomb[23:27] = (5_000_000).to_bytes(4, "big"), (4_999_999).to_bytes(4, "big")
+
+    answer = node.produce("t", records=lying(bomb, 0, b""))
+
+    assert error_of(answer) == "MESSAGE_TOO_LARGE"
+    assert len(bomb) < 100_000
 
 
 # ── finding the partition ────────────────────────────────────────────────────────────
