@@ -25,7 +25,7 @@ def compiled(name: str, parts: list[str], headers: list[str]) -> Extension:
 
 setup(
     ext_modules=[
-        compiled("andiron.records._native", ["records", "crc32c", "walk"], ["records", "record"]),
+        compiled("andiron.records._native", ["records", "crc32c", "walk", "seek"], ["records", "record"]),
         compiled("andiron.columns._native", ["columns", "decode", "encode", "murmur2"], ["columns", "record"]),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED else {},

@@ -1,9 +1,10 @@
-/* andiron.records._native: what a broker does to every byte that is produced, for machines with a compiler.
+/* andiron.records._native: what a broker does to the bytes of records, for machines with a compiler.
 
      crc32c   the checksum of a batch                twin: google-crc32c
      walk     what its records are, one by one       twin: src/andiron/records/walk.py
+     seek     one of them by its time                twin: src/andiron/records/seek.py
 
-   Both are told where to look by numbers, so that nobody makes a view for them: in small batches that would cost more
+   All are told where to look by numbers, so that nobody makes a view for them: in small batches that would cost more
    than the looking.
 
    Read next: walk.c. */
@@ -33,6 +34,7 @@ int borrow_range(PyObject *const *arguments, Py_buffer *bytes, const uint8_t **f
 static PyMethodDef methods[] = {
     {"crc32c", (PyCFunction)(void (*)(void))crc32c, METH_FASTCALL, "The checksum of bytes from start to stop."},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, "What the records of a batch are."},
+    {"seek", (PyCFunction)(void (*)(void))seek, METH_FASTCALL, "The first record that is late enough."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -11,6 +11,7 @@
 void choose_crc32c(void); /* crc32c.c: once, before the first checksum */
 PyObject *crc32c(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count); /* walk.c */
+PyObject *seek(PyObject *module, PyObject *const *arguments, Py_ssize_t count); /* seek.c */
 
 /* Borrow the first argument; the next two say from where to where it is meant. */
 int borrow_range(PyObject *const *arguments, Py_buffer *bytes, const uint8_t **from, const uint8_t **stop);

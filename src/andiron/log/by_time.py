@@ -17,7 +17,7 @@ from andiron.log.segment import Segment
 from andiron.log.segments import Segments
 from andiron.model.ids import LeaderEpoch, Offset
 from andiron.records.batch import Batch
-from andiron.records.record import records_of
+from andiron.records.seek import LATEST, seek
 
 
 class Found(NamedTuple):
@@ -88,17 +88,18 @@ def _whole(segment: Segment, position: int, header: Batch) -> Batch:
 
 
 def _first_in(batch: Batch, timestamp: int, start: int) -> Found | None:
-    for record in records_of(batch):
-        if record.timestamp >= timestamp and record.offset >= start:
-            return Found(Offset(record.offset), record.timestamp, LeaderEpoch(batch.leader_epoch))
-    return None
+    found = _found(batch, timestamp, start)
+    return found if found is not None and found.timestamp >= timestamp else None
 
 
 def _latest_in(batch: Batch, start: int, best: Found | None) -> Found | None:
     """The first record of the batch with the largest timestamp, or the best so far if that is later or comes before."""
-    for record in records_of(batch):
-        if record.offset < start:
-            continue
-        if best is None or (record.timestamp, -record.offset) > (best.timestamp, -best.offset):
-            best = Found(Offset(record.offset), record.timestamp, LeaderEpoch(batch.leader_epoch))
-    return best
+    found = _found(batch, LATEST, start)
+    if found is None or best is None:
+        return found or best
+    return max(found, best, key=lambda each: (each.timestamp, -each.offset))
+
+
+def _found(batch: Batch, timestamp: int, start: int) -> Found | None:
+    found = seek(batch, start, timestamp)
+    return None if found is None else Found(Offset(found[0]), found[1], LeaderEpoch(batch.leader_epoch))

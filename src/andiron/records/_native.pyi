@@ -3,6 +3,9 @@ from typing import Any
 EDITION: int
 
 def crc32c(data: Any, start: int = 0, stop: int = ..., /) -> int: ...
+def seek(
+    data: Any, start: int, stop: int, base_timestamp: int, count: int, first: int, wanted: int, /
+) -> tuple[int, int] | None: ...
 def walk(
     data: Any,
     start: int,

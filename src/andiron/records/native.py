@@ -2,6 +2,7 @@
 
     crc32c    crc32c.c    twin in crc32c.py
     walk      walk.c      twin of walk.py
+    seek      seek.c      twin in seek.py
 
 Each is None where the extension is not there: no compiler was at hand when Andiron was installed, or
 ANDIRON_NATIVE=0 is set. Then checksums cost a copy, and of large batches fewer records are looked at:
@@ -21,3 +22,4 @@ else:
 
 crc32c = _native.crc32c if _there else None
 walk: Walk | None = _native.walk if _there else None
+seek = _native.seek if _there else None
