@@ -216,8 +216,23 @@ def read_fetch(answer: bytes | memoryview) -> Fetched:
     return Fetched(error, session, found)
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What became of a produced batch, and which records are to blame if it was refused."""
+
+    code: int
+    offset: int
+    records: list[int]
+    message: str
+
+
 def read_produce(answer: bytes) -> dict[int, tuple[int, int]]:
     """Partition → (error, first offset)."""
+    return {number: (each.code, each.offset) for number, each in read_refusals(answer).items()}
+
+
+def read_refusals(answer: bytes) -> dict[int, Answered]:
+    """Partition → all that is said of it."""
     reader = Reader(answer)
     reader.take("i")
     reader.tags()
@@ -226,13 +241,13 @@ def read_produce(answer: bytes) -> dict[int, tuple[int, int]]:
         reader.bytes()
         for _ in range(reader.count()):
             number, code, offset, _, _ = reader.take("ihqqq")
+            blamed = []
             for _ in range(reader.count()):
-                reader.take("i")
+                blamed += reader.take("i")
                 reader.bytes()
                 reader.tags()
-            reader.bytes()
+            found[number] = Answered(code, offset, blamed, reader.bytes().decode())
             reader.tags()
-            found[number] = (code, offset)
         reader.tags()
     return found
 
