@@ -11,8 +11,9 @@ that belongs to another cluster or node is refused before anything in it is touc
 
 A folder belongs to a topic's id and not to its name. One that is left over from a topic that
 was deleted goes with it, though a crash came between; one of which no metadata speaks is
-kept as -stray. And a checkpoint must not outlive its log: a new log of that name would be
-taken to be whole up to where the old one was, and to start where that one did.
+kept as -stray, if its files show that it is a partition's at all. And a checkpoint must not
+outlive its log: a new log of that name would be taken to be whole up to where the old one was,
+and to start where that one did.
 
 Read next: log/directory.py, which is one of them.
 """
@@ -28,8 +29,16 @@ from andiron.controller.topics import METADATA_TOPIC
 from andiron.log import partition_metadata
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.log.directory import Identity, LogDirectory
+from andiron.log.directory import owners as owners_of
 from andiron.log.disk import Disk
-from andiron.log.layout import DELETE, PARTITION_METADATA, STRAY, LayoutError, moving_folder_name
+from andiron.log.layout import (
+    DELETE,
+    PARTITION_METADATA,
+    STRAY,
+    LayoutError,
+    is_partition,
+    moving_folder_name,
+)
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
@@ -61,7 +70,7 @@ class LogDirectories:
         """Open every directory, or raise DirectoryError with the one that is not ours."""
         paths = list(dict.fromkeys(paths))
         everywhere = list(dict.fromkeys([*paths, metadata_path]))
-        owners = [LogDirectory.identity_at(self._disk, path) for path in everywhere]
+        owners = owners_of(self._disk, everywhere)
         self.cluster_id = next((owner.cluster_id for owner in owners if owner), "") or self._new_id()
         opened = {
             path: LogDirectory.open(self._disk, path, Identity(self.cluster_id, node_id, self._new_id()))
@@ -190,7 +199,7 @@ class LogDirectories:
     def set_aside_strays(self, known: Container[tuple[str, int]]) -> None:
         """The metadata is complete: what has a folder and is not in it stays on the disk under another name."""
         for name, directory in list(self._homes.items()):
-            if name not in known:
+            if name not in known and is_partition(self._disk.names(directory.folder_of(name))):
                 self._set_aside(directory, name, f"{directory.folder_of(name)} is in no metadata")
                 self._leave(name)
 

@@ -16,7 +16,8 @@ from collections.abc import Iterable
 
 from andiron.cli.failures import Failure
 from andiron.client.core.cluster_descriptions import parse_uuid, uuid_text
-from andiron.log.directory import META, Identity
+from andiron.edge.disk import PosixDisk
+from andiron.log.directory import META, Identity, owners
 
 
 def new_id() -> str:
@@ -37,15 +38,15 @@ def identity_at(directory: str) -> Identity | None:
 
 
 def claim(directories: Iterable[str], cluster_id: str, node_id: int) -> None:
-    """Make directories a cluster's that are nobody's; refuse those of another, before anything is written."""
+    """Make directories a cluster's that are empty; refuse those of another, or of no node, before writing."""
     parse_uuid(cluster_id)
     wanted = list(dict.fromkeys(directories))
-    owners = {each: identity_at(each) for each in wanted}
-    for directory, owner in owners.items():
+    there = dict(zip(wanted, owners(PosixDisk(), wanted), strict=True))
+    for directory, owner in there.items():
         if owner is not None and owner.cluster_id != cluster_id:
             raise Failure(f"{directory} belongs to cluster {owner.cluster_id}, not to {cluster_id}")
     for directory in wanted:
-        if owners[directory] is None:
+        if there[directory] is None:
             os.makedirs(directory, exist_ok=True)
             write_whole(os.path.join(directory, META), Identity(cluster_id, node_id, new_id()).encode())
 

@@ -29,6 +29,7 @@ from andiron.log.directory import META
 _NODE = re.compile(r"node-([1-9])")
 LOG = "andiron.log"
 DATA = "data"
+OF_A_NODE = (PROPERTIES, LOG, DATA)
 VOTERS = "controller.quorum.voters"
 
 
@@ -56,6 +57,11 @@ class ClusterFolder:
                 "give the cluster a folder of its own with --data"
             )
         strange = [each for each in names if not _NODE.fullmatch(each) and not each.startswith(".")]
+        for node in self.nodes():
+            within = sorted(os.listdir(os.path.join(self.path, f"node-{node}")))
+            strange += [
+                f"node-{node}/{each}" for each in within if each.removesuffix(".tmp") not in OF_A_NODE
+            ]
         if strange:
             raise Failure(f"{self.path} has {strange[0]} in it, which is no node's; choose another --data")
         if left_out := [each for each in self.nodes() if each > count]:
