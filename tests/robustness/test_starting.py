@@ -134,6 +134,20 @@ def test_a_meta_properties_that_says_nothing_of_use(stopped: Path, text: str) ->
     assert str(stopped / "meta.properties") in by_itself(stopped)
 
 
+def test_metadata_with_a_flipped_bit(stopped: Path) -> None:
+    path = stopped / "__cluster_metadata-0" / f"{0:020d}.log"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    before = contents(stopped)
+
+    line = by_itself(stopped)
+
+    assert line.startswith(f"{path} is damaged at byte ")
+    assert f"`andiron log mend {path.parent}`" in line
+    assert contents(stopped) == before
+
+
 # ── settings ─────────────────────────────────────────────────────────────────────────
 
 

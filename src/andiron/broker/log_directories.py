@@ -78,12 +78,21 @@ class LogDirectories:
         }
         self.metadata_id = _id_bytes(opened[metadata_path])
         self._directories = {path: opened[path] for path in paths}
-        marks = [directory.take_clean_mark() for directory in self._directories.values()]
-        self.clean = None not in marks
-        known = [mark for mark in marks if mark is not None]
-        self.clean_epoch = known[0] if self.clean and known.count(known[0]) == len(known) else -1
+        self.clean = all(directory.has_clean_mark for directory in self._directories.values())
         for directory in self._directories.values():
             self._take_stock(directory)
+
+    def begin(self) -> None:
+        """The node goes to work: from now on a stop is clean only if it says so."""
+        marks = [directory.take_clean_mark() for directory in self._directories.values()]
+        known = [mark for mark in marks if mark is not None]
+        self.clean_epoch = known[0] if self.clean and known.count(known[0]) == len(known) else -1
+
+    @property
+    def partitions(self) -> list[str]:
+        """The folders in which a partition lies."""
+        folders = [home.folder_of(name) for name, home in self._homes.items()]
+        return [folder for folder in folders if is_partition(self._disk.names(folder))]
 
     @property
     def ids(self) -> tuple[bytes, ...]:

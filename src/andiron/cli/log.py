@@ -10,6 +10,7 @@ import click
 
 from andiron.cli.dump import DataFile, Kind, data_file, data_files
 from andiron.cli.dump_rows import as_text, rows
+from andiron.cli.mend import mend
 from andiron.cli.options import json_option
 from andiron.cli.output import print_json
 from andiron.cli.verify import verify_directory
@@ -24,9 +25,12 @@ folder_or_file = click.Path(exists=True, readable=True)
 def log() -> None:
     """The files of a stopped node: what is in them, and whether it holds.
 
-    Andiron keeps its logs in Kafka's format, so these commands read Apache Kafka's folders just as well. They
-    never write.
+    Andiron keeps its logs in Kafka's format, so these commands read Apache Kafka's folders just as well. None of
+    them writes, but for `mend --execute`.
     """
+
+
+log.add_command(mend)
 
 
 @log.command()

@@ -107,12 +107,17 @@ class LogDirectory:
 
     # ── how it was left ──────────────────────────────────────────────────────────────
 
+    @property
+    def has_clean_mark(self) -> bool:
+        """Whether the last stop was clean."""
+        return self._disk.exists(f"{self.path}/{CLEAN_MARK}")
+
     def take_clean_mark(self) -> int | None:
         """If the last stop was clean, the broker's epoch at the time, -1 where it does not tell.
         Asked once: from now on it was not."""
-        path = f"{self.path}/{CLEAN_MARK}"
-        if not self._disk.exists(path):
+        if not self.has_clean_mark:
             return None
+        path = f"{self.path}/{CLEAN_MARK}"
         said = _EPOCH.search(self._disk.read_file(path))
         self._disk.remove(path)
         self._disk.sync_directory(self.path)

@@ -28,6 +28,7 @@ def disk():
 def opened(disk, *paths, node_id=1, seed=1):
     directories = LogDirectories(disk, Chance(seed))
     directories.open(paths or ("/data",), (paths or ("/data",))[0], node_id)
+    directories.begin()
     return directories
 
 
