@@ -45,7 +45,7 @@ def is_lost(damage: Damage, flushed: Offset | None, snapshot: Offset) -> bool:
 def damaged(damage: Damage, directory: str, settings: NodeSettings) -> DamagedMetadata:
     """The words for it: which file, what is behind, what each choice costs."""
     mend = f"`andiron log mend {directory}`"
-    if is_alone(settings):
+    if settings.is_alone:
         choice = (
             f"put the file back from a backup; without one, {mend} shows what can be kept and what would be lost, "
             "and changes nothing before --execute"
@@ -69,11 +69,6 @@ def missing(directory: str, partitions: list[str]) -> DamagedMetadata:
         "nobody's: put it back (is its disk mounted, is metadata.log.dir right?), or begin anew in an empty "
         "folder; nothing was changed"
     )
-
-
-def is_alone(settings: NodeSettings) -> bool:
-    """Whether its settings name no other node that has the metadata."""
-    return set(settings.voters) == {settings.node_id}
 
 
 def topics_of(batches: Iterable[Batch]) -> list[str]:

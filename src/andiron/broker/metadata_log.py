@@ -14,7 +14,7 @@ import logging
 from dataclasses import replace
 
 from andiron.broker.log_directories import LogDirectories
-from andiron.broker.metadata_damage import damaged, is_alone, is_lost, missing
+from andiron.broker.metadata_damage import damaged, is_lost, missing
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.quorum_messages import METADATA, TOPIC_ID
 from andiron.log.damage import find_damage
@@ -76,7 +76,7 @@ class MetadataLog:
         """A node by itself that has partitions has metadata."""
         names = self._disk.names(self._directory)
         is_there = any(size for name, size in names.items() if name.endswith((LOG, SUFFIX)))
-        if is_there or not is_alone(self._settings):
+        if is_there or not self._settings.is_alone:
             return
         if folders := directories.partitions:
             raise missing(self._directory, folders)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.metadata_damage import damaged, is_alone, is_lost, missing
+from andiron.broker.metadata_damage import damaged, is_lost, missing
 from andiron.broker.node_settings import NodeSettings
 from andiron.controller.records import TopicRecord, encode_record
 from andiron.log.damage import Damage
@@ -58,7 +58,6 @@ def test_the_words_name_the_file_what_is_behind_and_the_way_out():
 
 def test_where_there_are_other_controllers_they_have_it():
     assert "this node fetches it from them" in str(damaged(damage(17), "/data/m", OF_THREE))
-    assert is_alone(ALONE) and not is_alone(OF_THREE)
 
 
 def test_partitions_without_metadata_are_named():

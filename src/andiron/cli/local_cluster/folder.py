@@ -121,12 +121,12 @@ class ClusterFolder:
         return os.path.join(self.path, f"node-{id}", DATA, str(METADATA))
 
 
-def is_free(port: int) -> bool:
-    """Whether nobody listens on a port of this machine."""
-    with socket.socket() as probe:
+def is_free(port: int, host: str = "localhost") -> bool:
+    """Whether nobody listens on a port of this machine; an empty `host` is every address."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("localhost", port))
+            probe.bind((host.strip("[]"), port))
         except OSError:
             return False
     return True
