@@ -35,12 +35,10 @@ class FlushedMark:
     def load(self) -> Offset:
         """Up to where the log had been flushed, as far as that is known; 0 if it is not."""
         try:
-            data = self._disk.read_file(self._path)
+            told = decode(self._disk.read_file(self._path))
         except FileNotFoundError:
             return Offset(0)
-        whole = data[: len(data) // _ENTRY.size * _ENTRY.size]
-        told = [offset for offset, crc in _ENTRY.iter_unpack(whole) if crc32c(_OFFSET.pack(offset)) == crc]
-        return Offset(max(told[-1], 0)) if told else Offset(0)
+        return told[-1] if told else Offset(0)
 
     def raise_to(self, end: Offset) -> None:
         """Everything below `end` has been flushed."""
@@ -56,6 +54,12 @@ class FlushedMark:
         """The log ends at `end`, which may be before the mark; on the disk when this returns."""
         self._told = end
         self._disk.write_file(self._path, _entry(end))
+
+
+def decode(data: bytes) -> list[Offset]:
+    """The entries of the file that are whole."""
+    entries = _ENTRY.iter_unpack(data[: len(data) // _ENTRY.size * _ENTRY.size])
+    return [Offset(offset) for offset, crc in entries if offset >= 0 and crc32c(_OFFSET.pack(offset)) == crc]
 
 
 def _entry(offset: Offset) -> bytes:
