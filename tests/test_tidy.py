@@ -36,8 +36,9 @@ EXCEPTIONS = {
     "cli/up.py": {"edge", "broker"},  # starts a node
     "cli/hints.py": {"broker"},
     "cli/local_cluster/start.py": {"broker"},  # checks what nodes will be told
-    "cli/identity.py": {"log"},  # writes whose a log directory is
+    "cli/identity.py": {"log", "edge"},  # looks whose a log directory is, and writes it
     "cli/local_cluster/folder.py": {"broker", "log"},  # reads and writes the files that nodes start with
+    "cli/mend.py": {"log", "edge", "broker"},  # takes the damage out of a stopped node's metadata log
     "cli/dump.py": {"log", "edge", "controller"},  # reads a stopped node's files
     "cli/reference.py": {"log", "broker", "edge"},  # writes the reference pages from the tables
     "cli/sim.py": {"sim"},

@@ -68,10 +68,17 @@ def test_a_node_of_another_cluster(cluster: Operated, tmp_path: Path, roles: str
     if roles == "broker":
         changed |= {"node_id": "7", "listeners": f"PLAINTEXT://localhost:{free_port()}"}
 
-    said = stranger(cluster, tmp_path, 1, **changed)
+    said = stranger(cluster, tmp_path, 1, "--cluster-id", "aOn33Wh5RXuw7gRvK0a5Lg", **changed)
 
     assert "the controllers are of another cluster" in said
     assert "--cluster-id" in said
+
+
+def test_a_node_that_does_not_say_of_which_cluster_it_is(cluster: Operated, tmp_path: Path) -> None:
+    said = stranger(cluster, tmp_path, 1)
+
+    assert f"andiron up --config {tmp_path}/server.properties --cluster-id ID" in said
+    assert not (tmp_path / "data").exists()
 
 
 def test_a_folder_of_another_node(cluster: Operated, tmp_path: Path) -> None:

@@ -105,6 +105,26 @@ def test_folders_of_two_clusters(stopped: Path, tmp_path: Path) -> None:
     assert line.startswith(f"{other.data} belongs to cluster ")
 
 
+def test_a_folder_that_is_not_a_nodes_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "photos-2024").mkdir()
+    (tmp_path / "photos-2024" / "beach.jpg").write_bytes(b"sand")
+
+    line = by_itself(tmp_path)
+
+    assert line.startswith(f"{tmp_path} has photos-2024 in it and no meta.properties, so it is no node's")
+    assert contents(tmp_path) == {"photos-2024/beach.jpg": b"sand"}
+    assert by_itself(tmp_path, "--cluster-id", "aOn33Wh5RXuw7gRvK0a5Lg") == line
+    assert contents(tmp_path) == {"photos-2024/beach.jpg": b"sand"}
+
+
+def test_the_folder_of_a_partition_of_a_node_that_runs(tmp_path: Path) -> None:
+    with Node(tmp_path / "node") as node:
+        folder = node.data / "__cluster_metadata-0"
+
+        assert by_itself(folder).startswith(f"{folder} has ")
+        assert not (folder / ".lock").exists()
+
+
 @pytest.mark.parametrize(
     "text", ["", "version=1\n", "version=0\nbroker.id=1\n", "version=1\nnode.id=x\ncluster.id=y\n", "\0\xff"]
 )
@@ -112,6 +132,20 @@ def test_a_meta_properties_that_says_nothing_of_use(stopped: Path, text: str) ->
     (stopped / "meta.properties").write_text(text, encoding="latin-1")
 
     assert str(stopped / "meta.properties") in by_itself(stopped)
+
+
+def test_metadata_with_a_flipped_bit(stopped: Path) -> None:
+    path = stopped / "__cluster_metadata-0" / f"{0:020d}.log"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    before = contents(stopped)
+
+    line = by_itself(stopped)
+
+    assert line.startswith(f"{path} is damaged at byte ")
+    assert f"`andiron log mend {path.parent}`" in line
+    assert contents(stopped) == before
 
 
 # ── settings ─────────────────────────────────────────────────────────────────────────

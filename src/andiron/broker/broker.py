@@ -142,12 +142,14 @@ class Broker:
 
     def start(self, now: Millis) -> None:
         """Open the metadata log and stand for election; partitions come with the committed metadata."""
-        settings = self.settings
+        settings, directories = self.settings, self.directories
         self.now = now
-        self.directories.open(settings.log_dirs, settings.metadata_log_dir, settings.node_id)
+        directories.open(settings.log_dirs, settings.metadata_log_dir, settings.node_id)
+        self.metadata.open(directories, now)
+        directories.begin()
         self.metadata.start(now)
         if self._is_broker:
-            life, directories = self._chance.token(16), self.directories
+            life = self._chance.token(16)
             self.lifecycle.start(self.cluster_id, life, directories.ids, directories.clean_epoch, now)
 
     @property
@@ -174,6 +176,7 @@ class Broker:
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
         clean = closed(self.metadata.partition) & self.partitions.close()
+        self.metadata.member.note_flushed()
         try:
             self.housekeeping.save_checkpoints()
             if clean:
@@ -272,7 +275,7 @@ class Broker:
             self.places.send(now)
         self.touch(partition)
         if partition is self.metadata.partition:
-            self.metadata.member.fetch(now)
+            self.metadata.member.flushed(now)
         else:
             self.fetchers.flushed(partition, now)
 

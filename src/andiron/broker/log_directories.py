@@ -11,8 +11,9 @@ that belongs to another cluster or node is refused before anything in it is touc
 
 A folder belongs to a topic's id and not to its name. One that is left over from a topic that
 was deleted goes with it, though a crash came between; one of which no metadata speaks is
-kept as -stray. And a checkpoint must not outlive its log: a new log of that name would be
-taken to be whole up to where the old one was, and to start where that one did.
+kept as -stray, if its files show that it is a partition's at all. And a checkpoint must not
+outlive its log: a new log of that name would be taken to be whole up to where the old one was,
+and to start where that one did.
 
 Read next: log/directory.py, which is one of them.
 """
@@ -28,8 +29,16 @@ from andiron.controller.topics import METADATA_TOPIC
 from andiron.log import partition_metadata
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.log.directory import Identity, LogDirectory
+from andiron.log.directory import owners as owners_of
 from andiron.log.disk import Disk
-from andiron.log.layout import DELETE, PARTITION_METADATA, STRAY, LayoutError, moving_folder_name
+from andiron.log.layout import (
+    DELETE,
+    PARTITION_METADATA,
+    STRAY,
+    LayoutError,
+    is_partition,
+    moving_folder_name,
+)
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
@@ -61,7 +70,7 @@ class LogDirectories:
         """Open every directory, or raise DirectoryError with the one that is not ours."""
         paths = list(dict.fromkeys(paths))
         everywhere = list(dict.fromkeys([*paths, metadata_path]))
-        owners = [LogDirectory.identity_at(self._disk, path) for path in everywhere]
+        owners = owners_of(self._disk, everywhere)
         self.cluster_id = next((owner.cluster_id for owner in owners if owner), "") or self._new_id()
         opened = {
             path: LogDirectory.open(self._disk, path, Identity(self.cluster_id, node_id, self._new_id()))
@@ -69,12 +78,21 @@ class LogDirectories:
         }
         self.metadata_id = _id_bytes(opened[metadata_path])
         self._directories = {path: opened[path] for path in paths}
-        marks = [directory.take_clean_mark() for directory in self._directories.values()]
-        self.clean = None not in marks
-        known = [mark for mark in marks if mark is not None]
-        self.clean_epoch = known[0] if self.clean and known.count(known[0]) == len(known) else -1
+        self.clean = all(directory.has_clean_mark for directory in self._directories.values())
         for directory in self._directories.values():
             self._take_stock(directory)
+
+    def begin(self) -> None:
+        """The node goes to work: from now on a stop is clean only if it says so."""
+        marks = [directory.take_clean_mark() for directory in self._directories.values()]
+        known = [mark for mark in marks if mark is not None]
+        self.clean_epoch = known[0] if self.clean and known.count(known[0]) == len(known) else -1
+
+    @property
+    def partitions(self) -> list[str]:
+        """The folders in which a partition lies."""
+        folders = [home.folder_of(name) for name, home in self._homes.items()]
+        return [folder for folder in folders if is_partition(self._disk.names(folder))]
 
     @property
     def ids(self) -> tuple[bytes, ...]:
@@ -190,7 +208,7 @@ class LogDirectories:
     def set_aside_strays(self, known: Container[tuple[str, int]]) -> None:
         """The metadata is complete: what has a folder and is not in it stays on the disk under another name."""
         for name, directory in list(self._homes.items()):
-            if name not in known:
+            if name not in known and is_partition(self._disk.names(directory.folder_of(name))):
                 self._set_aside(directory, name, f"{directory.folder_of(name)} is in no metadata")
                 self._leave(name)
 

@@ -26,6 +26,7 @@ from collections.abc import Callable, Hashable, Iterator
 
 from andiron.broker.calls import Calls
 from andiron.broker.flushing import Sync
+from andiron.broker.log_directories import LogDirectories
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_member import QuorumMember, Told
@@ -75,10 +76,13 @@ class Metadata:
         self._rests_until = Millis(0)  # after what it had to do could not be written
         self._watch = Watch()
 
+    def open(self, directories: LogDirectories, now: Millis) -> None:
+        """Open the log; raises before anything is changed where what was committed is damaged or gone."""
+        self.member.open(directories, now)
+
     def start(self, now: Millis) -> None:
-        """Open the log, read what it stands on, and take part in the quorum."""
+        """Read what the log stands on, and take part in the quorum."""
         member = self.member
-        member.open(now)
         found = member.snapshots.newest()
         if found is not None:
             self.image, self.applied = found.image, found.id.end

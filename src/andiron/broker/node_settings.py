@@ -71,6 +71,11 @@ class NodeSettings:
     given: dict[str, str]
     notices: list[str]
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is a controller, and no other node is named that has the cluster's metadata."""
+        return set(self.voters) == {self.node_id}
+
     @classmethod
     def load(cls, given: Mapping[str, str], hostname: str = "localhost") -> NodeSettings:
         """Read what was given; `hostname` is advertised for a listener that names no host."""

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from andiron.broker.calls import Calls
 from andiron.broker.flushing import Sync
+from andiron.broker.log_directories import LogDirectories
+from andiron.broker.metadata_log import MetadataLog
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_fetch import QuorumFetch, Surroundings
@@ -28,8 +29,6 @@ from andiron.broker.quorum_voters import QuorumVoters
 from andiron.broker.snapshot_fetch import Whole
 from andiron.broker.snapshot_files import SnapshotFiles, bring_together
 from andiron.log.disk import Disk
-from andiron.log.partition_log import PartitionLog
-from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset
@@ -62,7 +61,6 @@ from andiron.records.control import control_batch
 from andiron.replication.commit_rule import in_own_epoch, majority_watermark
 from andiron.replication.leader import Progress
 
-LOG_SETTINGS = LogSettings(flush_messages=1, retention_ms=-1, retention_bytes=-1, max_message_bytes=8 << 20)
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
 LANE = "quorum"
 POSTPONED_MS = 1_000  # until what could not be written down is tried again
@@ -95,6 +93,7 @@ class QuorumMember:
         self._cluster_id, self._directory_id, self._sync, self._told = cluster_id, directory, sync, told
         self._directory = f"{settings.metadata_log_dir}/{METADATA}"
         self.snapshots = SnapshotFiles(disk, self._directory)
+        self._files = MetadataLog(settings, disk, self._directory)
         self._me = NodeId(settings.node_id)
         self.voters = QuorumVoters(settings, directory, self._voters_changed)
         self.observers: dict[NodeId, Progress] = {}
@@ -103,17 +102,11 @@ class QuorumMember:
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
-    def open(self, now: Millis) -> None:
+    def open(self, directories: LogDirectories, now: Millis) -> None:
         """Open the log and its snapshots."""
-        kept = self._settings.metadata_log
-        settings = replace(
-            LOG_SETTINGS,
-            segment_bytes=kept.metadata_log_segment_bytes,
-            segment_ms=kept.metadata_log_segment_ms,
-        )
-        held = PartitionLog.open(self._disk, self._directory, METADATA, TOPIC_ID, settings, now=now)
-        self.partition = Partition(METADATA, TOPIC_ID, held)
         self.snapshots.open()
+        held = self._files.open(self.snapshots.table.committed, directories, now)
+        self.partition = Partition(METADATA, TOPIC_ID, held)
 
     def start(self, voters: VotersRecord | None, now: Millis) -> None:
         """Take part in the quorum, with what the log and the snapshots have; the newest of these names `voters`."""
@@ -152,6 +145,15 @@ class QuorumMember:
         """Do what time has brought."""
         self.step(Woken(), now)
         self.fetching.tick(now)
+
+    def flushed(self, now: Millis) -> None:
+        """The log is on the disk as far as it says: a follower may ask for more."""
+        self.note_flushed()
+        self.fetch(now)
+
+    def note_flushed(self) -> None:
+        """Write down how far the log is on the disk, for the next start."""
+        self._files.flushed(self.partition.log.flushed_end)
 
     def fetch(self, now: Millis) -> None:
         """Ask for what comes next, if this node follows and is not about to."""

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from andiron.controller.records import decode_record
-from andiron.log import layout, partition_metadata, scan
+from andiron.log import flushed_mark, layout, partition_metadata, scan
 from andiron.log.abort_index import AbortedTransaction, AbortIndex
 from andiron.log.checkpoints import CLEANED_UPTO, LOG_STARTS, RECOVERY_POINTS, WATERMARKS, decode_offsets
 from andiron.log.directory import CLEAN_MARK, META, Identity
@@ -60,6 +60,7 @@ class Kind(enum.Enum):
     PARTITION_METADATA = "partition metadata"
     META = "meta.properties"
     JSON = "JSON"
+    FLUSHED = "flushed offset"
     UNKNOWN = "unknown"
 
 
@@ -76,6 +77,7 @@ _BY_NAME = {
     META: Kind.META,
     QUORUM_STATE: Kind.JSON,
     CLEAN_MARK: Kind.JSON,
+    flushed_mark.FILE: Kind.FLUSHED,
     **dict.fromkeys((RECOVERY_POINTS, LOG_STARTS, WATERMARKS, CLEANED_UPTO), Kind.OFFSETS),
 }
 
@@ -125,12 +127,13 @@ def data_files(directory: str) -> list[DataFile]:
 
 
 def partition_folder(path: str) -> TopicPartition | None:
-    """The partition that a folder holds; None if it holds none, or one that is given up."""
+    """The partition that a folder holds, by its name and its files; None if it holds none, or one that is given up."""
     try:
         parsed = layout.parse_folder_name(os.path.basename(os.path.abspath(path)))
-    except layout.LayoutError:
+        held = os.listdir(path)
+    except (layout.LayoutError, OSError):
         return None
-    return None if parsed.state else parsed.partition
+    return None if parsed.state or not layout.is_partition(held) else parsed.partition
 
 
 def was_stopped_cleanly(directory: str) -> bool:
@@ -208,6 +211,11 @@ def offsets(path: str) -> dict[TopicPartition, int]:
     """An offset for each partition; Kafka makes the file before it has anything to write."""
     data = contents(path)
     return {partition: int(offset) for partition, offset in decode_offsets(data).items()} if data else {}
+
+
+def flushed_offsets(path: str) -> list[int]:
+    """Up to where the metadata log was flushed, the last one being the latest."""
+    return [int(offset) for offset in flushed_mark.decode(contents(path))]
 
 
 def topic_id(path: str) -> str:

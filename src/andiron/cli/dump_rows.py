@@ -198,6 +198,11 @@ def _unknown(file: DataFile) -> Iterator[Row]:
     yield {"type": "problem", "problem": "not a file of a log, as far as its name tells"}
 
 
+def _flushed(file: DataFile) -> Iterator[Row]:
+    for offset in dump.flushed_offsets(file.path):
+        yield {"type": "offset", "flushed": offset}
+
+
 _READERS: dict[Kind, Callable[[DataFile], Iterator[Row]]] = {
     Kind.OFFSET_INDEX: _offset_index,
     Kind.TIME_INDEX: _time_index,
@@ -208,5 +213,6 @@ _READERS: dict[Kind, Callable[[DataFile], Iterator[Row]]] = {
     Kind.PARTITION_METADATA: _partition_metadata,
     Kind.META: _meta,
     Kind.JSON: _json,
+    Kind.FLUSHED: _flushed,
     Kind.UNKNOWN: _unknown,
 }

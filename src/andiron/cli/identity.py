@@ -4,8 +4,9 @@
     node.id        as its settings have it
     directory.id   its own, so that a disk which was exchanged is noticed
 
-A node by itself makes up an id when it first starts. Several nodes cannot each make up one, so they are given
-the same: by `andiron up --cluster-id`, or by the parent of a local cluster.
+A node by itself makes up an id when it first starts. Several nodes cannot each make up one, or each would be a
+cluster of its own that waits for the others; so they are given the same, by `andiron up --cluster-id` or by the parent
+of a local cluster, and do not start without.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from collections.abc import Iterable
 
 from andiron.cli.failures import Failure
 from andiron.client.core.cluster_descriptions import parse_uuid, uuid_text
-from andiron.log.directory import META, Identity
+from andiron.edge.disk import PosixDisk
+from andiron.log.directory import META, Identity, owners
 
 
 def new_id() -> str:
@@ -37,17 +39,28 @@ def identity_at(directory: str) -> Identity | None:
 
 
 def claim(directories: Iterable[str], cluster_id: str, node_id: int) -> None:
-    """Make directories a cluster's that are nobody's; refuse those of another, before anything is written."""
+    """Make directories a cluster's that are empty; refuse those of another, or of no node, before writing."""
     parse_uuid(cluster_id)
     wanted = list(dict.fromkeys(directories))
-    owners = {each: identity_at(each) for each in wanted}
-    for directory, owner in owners.items():
+    there = dict(zip(wanted, owners(PosixDisk(), wanted), strict=True))
+    for directory, owner in there.items():
         if owner is not None and owner.cluster_id != cluster_id:
             raise Failure(f"{directory} belongs to cluster {owner.cluster_id}, not to {cluster_id}")
     for directory in wanted:
-        if owners[directory] is None:
+        if there[directory] is None:
             os.makedirs(directory, exist_ok=True)
             write_whole(os.path.join(directory, META), Identity(cluster_id, node_id, new_id()).encode())
+
+
+def check_founded(directories: Iterable[str], command: str) -> None:
+    """Refuse to start one node of several that does not know its cluster; `command` is how it was started."""
+    wanted = list(directories)
+    if not any(identity_at(each) for each in wanted):
+        raise Failure(
+            f"{wanted[0]} is new, and this node is one of several: say which cluster it is of, with {command} "
+            "--cluster-id ID. For a new cluster take an ID from `andiron cluster new-id`, the same one for every node; "
+            "`andiron cluster describe` shows that of a cluster that runs"
+        )
 
 
 def write_whole(path: str, data: bytes) -> None:

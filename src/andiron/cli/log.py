@@ -10,6 +10,8 @@ import click
 
 from andiron.cli.dump import DataFile, Kind, data_file, data_files
 from andiron.cli.dump_rows import as_text, rows
+from andiron.cli.failures import Failure
+from andiron.cli.mend import mend
 from andiron.cli.options import json_option
 from andiron.cli.output import print_json
 from andiron.cli.verify import verify_directory
@@ -24,9 +26,12 @@ folder_or_file = click.Path(exists=True, readable=True)
 def log() -> None:
     """The files of a stopped node: what is in them, and whether it holds.
 
-    Andiron keeps its logs in Kafka's format, so these commands read Apache Kafka's folders just as well. They
-    never write.
+    Andiron keeps its logs in Kafka's format, so these commands read Apache Kafka's folders just as well. None of
+    them writes, but for `mend --execute`.
     """
+
+
+log.add_command(mend)
 
 
 @log.command()
@@ -37,7 +42,8 @@ def log() -> None:
 def dump(path: str, records: bool, indexes: bool, as_json: bool) -> None:
     """Show what a file or folder holds: batches, indexes, snapshots, checkpoints.
 
-    Of __cluster_metadata the records are shown in any case, in words. With --json every line is an object.
+    Of __cluster_metadata the records are shown in any case, in words. With --json every line is an object. The exit
+    code is 1 if there is nothing to show, or something that cannot be read.
 
     \b
     Examples:
@@ -45,21 +51,30 @@ def dump(path: str, records: bool, indexes: bool, as_json: bool) -> None:
       andiron log dump data/orders-0/00000000000000000000.log --records
       andiron log dump data/__cluster_metadata-0 --json | jq -c '.metadata // empty'
     """
+    seen = problems = 0
     for file in _files(path, indexes):
+        seen += 1
         if not as_json:
             state = f" ({file.state[1:]})" if file.state else ""
             click.echo(f"{file.path}: {file.kind.value}{state}")
         for row in rows(file, records=records):
+            problems += row["type"] == "problem"
             click.echo(
                 json.dumps({"file": file.path, **row}, ensure_ascii=False) if as_json else f"  {as_text(row)}"
             )
+    if not seen:
+        raise Failure(
+            f"{path} has no file of a node's in it; those of a partition look like orders-0/{0:020d}.log"
+        )
+    if problems:
+        raise click.exceptions.Exit(PROBLEMS_FOUND)
 
 
 @log.command()
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, readable=True))
 @json_option
 def verify(directory: str, as_json: bool) -> None:
-    """Check a data folder, or one partition's: exit code 0 if all holds, 1 if something does not.
+    """Check a data folder, one partition's, or a local cluster's: exit code 0 if all holds, 1 if something does not.
 
     Every batch is read and held against its checksum; offsets and epochs must rise, index entries point at
     batches, snapshots be whole, checkpoints lie within their logs. Notes tell what is not wrong but worth
@@ -69,6 +84,8 @@ def verify(directory: str, as_json: bool) -> None:
     Examples:
       andiron log verify data
       andiron log verify data/orders-0 --json
+
+    A folder in which there is nothing of a node's is not said to hold: exit code 1.
     """
     report = verify_directory(directory)
     if as_json:

@@ -38,14 +38,22 @@ FSYNC = "log.flush.interval.messages"
 @click.option(
     "--port",
     type=click.IntRange(0, 65534),
-    help=f"Where clients connect; the controller's is the next port.  [default: {DEFAULT_PORT}]",
+    help=f"Where clients connect; with --brokers, to the first node.  [default: {DEFAULT_PORT}]",
 )
 @click.option("--host", help=f"The name or address to listen on, 0.0.0.0 for all.  [default: {DEFAULT_HOST}]")
 @click.option(
     "--metrics",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Where Prometheus finds the metrics: http://HOST:PORT/metrics.  [default: with --brokers only]",
+    help="Where Prometheus finds the metrics: http://HOST:PORT/metrics.  [default: none; with --brokers, from twenty "
+    "after --port on]",
+)
+@click.option(
+    "--controller-port",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Where the controller listens; with --brokers, the first of them.  [default: the port after --port; with "
+    "--brokers, ten after]",
 )
 @click.option("--config", metavar="FILE", help="Kafka's server.properties.")
 @click.option(
@@ -87,6 +95,7 @@ def up(
     brake: str | None,
     brokers: int | None,
     cluster_id: str | None,
+    controller_port: int | None,
     restart: bool,
     until_stdin_closes: bool,
     data: str | None,
@@ -126,6 +135,7 @@ def up(
             DEFAULT_PORT if port is None else port,
             chosen,
             metrics=metrics,
+            controllers=controller_port,
             restart=restart,
             quiet=quiet,
         )
@@ -139,9 +149,9 @@ def up(
             raise Failure(
                 f"{data or DEFAULT_DATA} has a cluster in it; say --brokers, or choose another --data"
             )
-        given = node_by_itself(host or DEFAULT_HOST, DEFAULT_PORT if port is None else port)
+        given = node_by_itself(host or DEFAULT_HOST, DEFAULT_PORT if port is None else port, controller_port)
         given["log.dirs"] = os.path.abspath(data or DEFAULT_DATA)
-    elif port is not None or host is not None:
+    elif port is not None or host is not None or controller_port is not None:
         raise click.UsageError("--config names the listeners; to change them say --set listeners=…")
     else:
         with click.open_file(config, encoding="utf-8", errors="replace") as file:
@@ -151,20 +161,24 @@ def up(
     if metrics is not None:
         given["metrics.listener"] = f"http://{listening(host or DEFAULT_HOST)}:{metrics}"
     settings = NodeSettings.load({**given, **chosen}, socket.gethostname())
+    directories = [*settings.log_dirs, settings.metadata_log_dir]
     if cluster_id is not None:
-        claim = import_module(IDENTITY).claim
-        claim([*settings.log_dirs, settings.metadata_log_dir], cluster_id, settings.node_id)
+        import_module(IDENTITY).claim(directories, cluster_id, settings.node_id)
+    elif not settings.is_alone:
+        import_module(IDENTITY).check_founded(directories, f"andiron up --config {config or 'FILE'}")
     raise click.exceptions.Exit(_run(settings, quiet, brake, hints=not until_stdin_closes))
 
 
-def node_by_itself(host: str, port: int) -> dict[str, str]:
-    """The settings of a node that is broker and controller, the latter one port above the former."""
-    at = listening(host)
+def node_by_itself(host: str, port: int, controller_port: int | None = None) -> dict[str, str]:
+    """The settings of a node that is broker and controller, the latter one port above the former unless told."""
+    at, controller = listening(host), controller_port or (port + 1 if port else 0)
     return {
         "node.id": "1",
         "process.roles": "broker,controller",
-        "listeners": f"PLAINTEXT://{at}:{port},CONTROLLER://{at}:{port + 1 if port else 0}",
+        "listeners": f"PLAINTEXT://{at}:{port},CONTROLLER://{at}:{controller}",
         "controller.listener.names": "CONTROLLER",
+        # Kafka's three seconds spare large groups a rebalance for each member that joins; who develops has few members,
+        # and would wait those three seconds at every start of a consumer.
         "group.initial.rebalance.delay.ms": "0",
         "offsets.topic.replication.factor": "1",
         "transaction.state.log.replication.factor": "1",

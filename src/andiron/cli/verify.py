@@ -10,6 +10,8 @@
 A problem is something that a reader could be misled by, or that is lost. A note is what a start puts
 right by itself without loss: an index that is missing, a file in transition.
 
+Where there is nothing to look at nothing can be said to hold: that is a failure, not a verdict.
+
 Read next: dump.py, which reads the files.
 """
 
@@ -20,12 +22,16 @@ from typing import Any, NamedTuple
 
 from andiron.cli import dump
 from andiron.cli.dump import DataFile, Kind
+from andiron.cli.failures import Failure
 from andiron.cli.findings import Finding, Findings
 from andiron.cli.output import plural
 from andiron.cli.verify_segment import OffsetEntries, SegmentCheck, TimeEntries
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.records.record import records_of
+
+META = Kind.META.value
+CLUSTER_DEPTH = 2  # of a local cluster's folder: node-1/data
 
 
 class Report(NamedTuple):
@@ -49,9 +55,32 @@ class Report(NamedTuple):
 
 
 def verify_directory(path: str) -> Report:
-    """A partition's folder, or a data directory with all its partitions."""
+    """A partition's folder, a data directory with all its partitions, or a folder that holds such of several nodes."""
     if dump.partition_folder(path) is not None:
         return Report([verify_partition(path)])
+    places = data_directories(path)
+    if not places:
+        raise Failure(
+            f"{path} has nothing of a node's in it, neither partitions nor {META}: give a data folder (log.dirs), one "
+            "partition's folder, or the folder of a local cluster"
+        )
+    return Report([folder for place in places for folder in _verify_data(place)])
+
+
+def data_directories(path: str, depth: int = CLUSTER_DEPTH) -> list[str]:
+    """The data directories at or below a folder: its own, or those of the nodes in it (node-1/data)."""
+    try:
+        inner = [
+            entry.path for entry in sorted(os.scandir(path), key=lambda entry: entry.name) if entry.is_dir()
+        ]
+    except OSError:
+        return []  # nobody's business
+    if os.path.exists(os.path.join(path, META)) or any(map(dump.partition_folder, inner)):
+        return [path]
+    return [found for each in inner for found in data_directories(each, depth - 1)] if depth else []
+
+
+def _verify_data(path: str) -> list[Findings]:
     ends: dict[TopicPartition, int] = {}
     folders = []
     for entry in sorted(os.listdir(path)):
@@ -60,7 +89,7 @@ def verify_directory(path: str) -> Report:
         if partition is not None:
             folders.append(verify_partition(inner))
             ends[partition] = folders[-1].end
-    return Report([_verify_checkpoints(path, ends), *folders])
+    return [_verify_checkpoints(path, ends), *folders]
 
 
 def verify_partition(path: str) -> Findings:

@@ -37,6 +37,7 @@ from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
 from andiron.edge.slow_disk import SlowDisk
 from andiron.edge.worker import Worker
+from andiron.log.directory import owners
 from andiron.model.errors import AndironError
 
 if TYPE_CHECKING:
@@ -194,7 +195,10 @@ def _with_real_ports(settings: NodeSettings, bound: list[Listener]) -> NodeSetti
 
 
 def _take_directories(settings: NodeSettings, disk: PosixDisk) -> None:
-    for directory in dict.fromkeys([*settings.log_dirs, settings.metadata_log_dir]):
+    directories = list(dict.fromkeys([*settings.log_dirs, settings.metadata_log_dir]))
+    with contextlib.suppress(OSError):  # which is told below
+        owners(disk, directories)  # before a lock is left in what is not ours
+    for directory in directories:
         try:
             disk.make_directory(directory)
             disk.lock(directory)

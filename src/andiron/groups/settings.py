@@ -89,7 +89,8 @@ class GroupSettings:
         "group.initial.rebalance.delay.ms",
         INT,
         3 * SECOND,
-        "How long the first rebalance of an empty group waits for more members to come.",
+        "How long the first rebalance of an empty group waits for more members to come. `andiron up` without --config "
+        "sets it to 0: who develops has few members, and would wait at every start of a consumer.",
     )
     group_max_size: int = setting(
         "group.max.size", INT, MAX_INT, "The most members that a classic group may have.", least=1

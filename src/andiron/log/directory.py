@@ -5,8 +5,11 @@
     *-offset-checkpoint       checkpoints.py
     orders-0/ orders-1/ …     partitions
 
-A start: `open` checks the owner, `take_clean_mark` asks how the last stop went and takes the mark away,
+A start: `owners` and `open` check whose it is, `take_clean_mark` asks how the last stop went and takes the mark away,
 so that a crash from now on shows. A stop: close every log, write the checkpoints, `leave_clean_mark`.
+
+The law: what others have put here is not touched. A folder that has something in it and no meta.properties is refused,
+and a folder that looks like a partition's by its name alone (`photos-2024`) is neither renamed nor removed.
 
 Keeping other processes out is the edge's business (edge/disk.py).
 """
@@ -14,17 +17,23 @@ Keeping other processes out is the edge's business (edge/disk.py).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from andiron.log.checkpoints import load_offsets, save_offsets
 from andiron.log.disk import Disk
-from andiron.log.layout import DELETE, FolderName, LayoutError, folder_name, parse_folder_name
+from andiron.log.layout import DELETE, FolderName, LayoutError, folder_name, is_partition, parse_folder_name
 from andiron.model.errors import AndironError
 from andiron.model.ids import Offset, TopicPartition
 
 META: Final = "meta.properties"
 CLEAN_MARK: Final = ".kafka_cleanshutdown"
+
+# What a folder may hold and count as empty: of the file system, of whoever keeps it in git, of a first start cut short;
+# and the metadata that an operator has brought from another node.
+_NOTHING = (
+    "lost+found/", ".lock", ".gitkeep", ".gitignore", ".keep", ".DS_Store", f"{META}.tmp", "__cluster_metadata-0/",
+)  # fmt: skip
 
 _VERSION = "1"
 _EPOCH = re.compile(rb'"brokerEpoch":\s*(-?\d+)')
@@ -98,12 +107,17 @@ class LogDirectory:
 
     # ── how it was left ──────────────────────────────────────────────────────────────
 
+    @property
+    def has_clean_mark(self) -> bool:
+        """Whether the last stop was clean."""
+        return self._disk.exists(f"{self.path}/{CLEAN_MARK}")
+
     def take_clean_mark(self) -> int | None:
         """If the last stop was clean, the broker's epoch at the time, -1 where it does not tell.
         Asked once: from now on it was not."""
-        path = f"{self.path}/{CLEAN_MARK}"
-        if not self._disk.exists(path):
+        if not self.has_clean_mark:
             return None
+        path = f"{self.path}/{CLEAN_MARK}"
         said = _EPOCH.search(self._disk.read_file(path))
         self._disk.remove(path)
         self._disk.sync_directory(self.path)
@@ -124,8 +138,9 @@ class LogDirectory:
         return [parsed.partition for name, parsed in self._folders() if not parsed.state]
 
     def leftovers(self) -> list[str]:
-        """Folders given up before the last stop: to be removed."""
-        return [f"{self.path}/{name}" for name, parsed in self._folders() if parsed.state == DELETE]
+        """Folders given up before the last stop: to be removed. One may have been emptied half by then."""
+        given_up = [f"{self.path}/{name}" for name, parsed in self._folders() if parsed.state == DELETE]
+        return [path for path in given_up if not (names := self._disk.names(path)) or is_partition(names)]
 
     def load(self, checkpoint: str, notices: list[str]) -> dict[TopicPartition, Offset]:
         """The offsets of one of the checkpoints."""
@@ -148,6 +163,23 @@ class LogDirectory:
                 except LayoutError:
                     continue  # somebody else's, such as lost+found
         return found
+
+
+def owners(disk: Disk, paths: Sequence[str]) -> list[Identity | None]:
+    """Whose each of a node's directories is, None of a new one; raises before anything is written where one is neither
+    a node's nor empty, or lies within another node's."""
+    found = [LogDirectory.identity_at(disk, path) for path in paths]
+    for path in [path for path, owner in zip(paths, found, strict=True) if owner is None]:
+        held = [name for name in disk.names(path) if name not in _NOTHING]
+        if held:
+            raise DirectoryError(
+                f"{path} has {held[0].rstrip('/')} in it and no {META}, so it is no node's, and nothing in it was "
+                "touched; choose a folder that is empty or not there yet"
+            )
+        above = path.rpartition("/")[0]
+        if above not in ("", *paths) and disk.exists(f"{above}/{META}"):
+            raise DirectoryError(f"{path} lies in the data of a node, {above}; choose a folder outside of it")
+    return found
 
 
 def _properties(data: bytes) -> dict[str, str]:

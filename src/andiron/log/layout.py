@@ -25,6 +25,7 @@ Read next: segment.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from andiron.model.errors import AndironError
@@ -98,3 +99,10 @@ def parse_folder_name(name: str) -> FolderName:
     if plain is None:
         raise LayoutError(f"{name!r} is not the folder of a partition, which is <topic>-<number>")
     return FolderName(TopicPartition(plain[1], int(plain[2])))
+
+
+def is_partition(names: Iterable[str]) -> bool:
+    """Whether a folder with these names in it is a partition's: what it is called itself proves nothing."""
+    held = list(names)
+    marks = [name for name in held if name in (PARTITION_METADATA, LEADER_EPOCHS) or parse_file_name(name)]
+    return bool(marks) and not any(name.endswith("/") for name in held)

@@ -24,6 +24,7 @@ from andiron.model.errors import ErrorCode
 from andiron.model.ids import NO_TOPIC_ID, TopicId
 
 _SURE = 8  # bytes: ids that share so many are one id, the rest of which did not reach the disk
+_FLIPPED_MAX = 16  # bits: so few apart are no two ids, which differ in about 64, but one that was damaged
 
 
 def encode(topic_id: TopicId) -> bytes:
@@ -61,17 +62,24 @@ def settle(
             if there == topic_id:
                 # A process that was killed may not have synced it, nor one that stopped before anything was written.
                 return [] if adopts else [_closed(disk.open(path))]
-            if there[:_SURE] != topic_id[:_SURE]:
+            if not _is_same(there, topic_id):
                 raise ErrorCode.INCONSISTENT_TOPIC_ID.error(
                     f"{directory} belongs to topic id {id_text(there)}, not {id_text(topic_id)}"
                 )
-            notices.append(f"{path} is written anew: {id_text(there)} is our id, damaged by a crash")
+            notices.append(
+                f"{path} is written anew: {id_text(there)} is our id, damaged by a crash or its disk"
+            )
     else:
         _check_adoption(directory, sizes, adopts)
     file = disk.open(path)
     file.truncate(0)
     file.append(encode(topic_id))
     return [_closed(file)]
+
+
+def _is_same(there: TopicId, ours: TopicId) -> bool:
+    flipped = int.from_bytes(there, "big") ^ int.from_bytes(ours, "big")
+    return there[:_SURE] == ours[:_SURE] or flipped.bit_count() <= _FLIPPED_MAX
 
 
 def _closed(file: File) -> File:

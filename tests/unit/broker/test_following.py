@@ -34,6 +34,7 @@ def test_housekeeping_begins_when_the_node_is_settled():
 def test_folders_that_are_nobodys_are_set_aside_when_the_node_is_settled():
     node = SmallNode()
     node.disk.make_directory("/data/stray-0")
+    node.disk.write_file("/data/stray-0/partition.metadata", b"")
     node.restart()
 
     assert "stray-0/" not in node.disk.names("/data")

@@ -28,6 +28,7 @@ def disk():
 def opened(disk, *paths, node_id=1, seed=1):
     directories = LogDirectories(disk, Chance(seed))
     directories.open(paths or ("/data",), (paths or ("/data",))[0], node_id)
+    directories.begin()
     return directories
 
 
@@ -347,3 +348,16 @@ def test_a_log_that_was_cut_below_its_checkpoints_brings_them_down(disk):
 
     for checkpoint in (RECOVERY_POINTS, WATERMARKS):
         assert b"orders 0 2" in disk.read_file(f"/data/{checkpoint}")
+
+
+def test_a_folder_that_is_a_partitions_by_its_name_alone_is_not_renamed(disk):
+    directories = opened(disk)
+    disk.make_directory("/data/photos-2024/summer")
+    disk.make_directory("/data/thesis-2")
+    disk.write_file("/data/thesis-2/draft.tex", b"")
+
+    again = opened(disk)
+    again.set_aside_strays(frozenset())
+
+    assert directories.cluster_id == again.cluster_id
+    assert {"photos-2024/", "thesis-2/"} <= disk.names("/data").keys()

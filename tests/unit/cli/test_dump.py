@@ -49,10 +49,15 @@ def test_the_metadata_log_is_known_by_its_folder() -> None:
     assert data_file("data/bootstrap.checkpoint").is_metadata
 
 
-def test_a_folder_holds_a_partition_or_not() -> None:
-    assert dump.partition_folder("data/my-orders-12") == TopicPartition("my-orders", 12)
-    assert dump.partition_folder("data/orders-0.abc-delete") is None
-    assert dump.partition_folder("data") is None
+def test_a_folder_holds_a_partition_or_not(tmp_path: Path) -> None:
+    for name in ("my-orders-12", "orders-0.abc-delete", "data"):
+        write_partition(tmp_path / name)
+    (tmp_path / "photos-2024").mkdir()
+
+    assert dump.partition_folder(str(tmp_path / "my-orders-12")) == TopicPartition("my-orders", 12)
+    assert dump.partition_folder(str(tmp_path / "orders-0.abc-delete")) is None
+    assert dump.partition_folder(str(tmp_path / "data")) is None
+    assert dump.partition_folder(str(tmp_path / "photos-2024")) is None
 
 
 def test_a_clean_stop_leaves_a_mark(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from andiron.cli.failures import Failure
 from andiron.cli.identity import claim, identity_at, new_id, write_whole
+from andiron.log.directory import DirectoryError
 from andiron.model.errors import Refused
 
 
@@ -28,6 +29,14 @@ def test_a_directory_of_another_cluster_is_refused_before_any_is_written(tmp_pat
     with pytest.raises(Failure, match="belongs to cluster"):
         claim([str(tmp_path / "new"), str(tmp_path / "old")], new_id(), 1)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_directory_that_holds_something_is_not_claimed(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+
+    with pytest.raises(DirectoryError, match="it is no node's"):
+        claim([str(tmp_path)], new_id(), 1)
+    assert identity_at(str(tmp_path)) is None
 
 
 def test_an_id_is_one_as_kafka_writes_it(tmp_path: Path) -> None:

@@ -149,7 +149,10 @@ def test_a_cluster_is_laid_out_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_pa
     )
     chosen = {"log.flush.interval.messages": "1", "a": "b"}
     assert asked == [
-        ((3, str(tmp_path), "localhost", 9092, chosen), {"metrics": None, "restart": True, "quiet": False})
+        (
+            (3, str(tmp_path), "localhost", 9092, chosen),
+            {"metrics": None, "controllers": None, "restart": True, "quiet": False},
+        )
     ]
 
 
@@ -176,6 +179,30 @@ def test_a_clusters_folder_is_not_a_nodes(started: list[NodeSettings], tmp_path:
     assert result.exit_code == 1
     assert "say --brokers" in result.stderr
     assert not started
+
+
+def test_one_of_several_nodes_does_not_found_a_cluster_by_itself(
+    started: list[NodeSettings], tmp_path: Path
+) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text(
+        "node.id=1\nprocess.roles=broker,controller\nlisteners=PLAINTEXT://:9092,CONTROLLER://:9093\n"
+        f"controller.quorum.voters=1@a:9093,2@b:9093,3@c:9093\nlog.dirs={tmp_path}/data\n"
+    )
+
+    refused = up("--config", str(file))
+
+    assert refused.exit_code == 1
+    assert f"andiron up --config {file} --cluster-id ID" in refused.stderr
+    assert not started and not (tmp_path / "data").exists()
+    assert up("--config", str(file), "--cluster-id", "aOn33Wh5RXuw7gRvK0a5Lg").exit_code == 0
+    assert up("--config", str(file)).exit_code == 0, "later starts need no id"
+
+
+def test_the_controllers_port_can_be_chosen(started: list[NodeSettings], tmp_path: Path) -> None:
+    up("--data", str(tmp_path), "--port", "7000", "--controller-port", "7100")
+
+    assert [each.port for each in started[0].listeners] == [7000, 7100]
 
 
 def test_a_new_node_takes_the_id_that_it_is_given(started: list[NodeSettings], tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS
-from andiron.log.directory import DirectoryError, Identity, LogDirectory
+from andiron.log.directory import DirectoryError, Identity, LogDirectory, owners
 from andiron.model.ids import TopicPartition
 from andiron.sim.disk import MemoryDisk
 
@@ -131,3 +131,45 @@ def test_checkpoints_are_saved_and_loaded_by_name(disk):
 def test_it_knows_the_room_it_has(disk):
     total, free = LogDirectory.open(disk, "data", OURS).usage()
     assert 0 < free <= total
+
+
+# ── what others have put there ───────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "held", ["data/photos-2024/a.jpg", "data/notes.txt", "data/orders-0/partition.metadata"]
+)
+def test_a_directory_that_holds_something_and_has_no_owner_is_refused(disk, held):
+    disk.make_directory(held.rpartition("/")[0])
+    disk.write_file(held, b"mine")
+
+    with pytest.raises(DirectoryError, match=r"^data has \S+ in it and no meta.properties"):
+        owners(disk, ["new", "data"])
+
+    assert disk.read_file(held) == b"mine"
+    assert not disk.exists("new")
+
+
+def test_a_directory_with_nothing_of_note_in_it_is_new(disk):
+    disk.make_directory("data/lost+found")
+    disk.write_file("data/.gitkeep", b"")
+
+    assert owners(disk, ["data"]) == [None]
+
+
+def test_a_new_directory_within_a_nodes_own_is_refused_unless_it_is_the_same_nodes(disk):
+    LogDirectory.open(disk, "data", OURS)
+
+    with pytest.raises(DirectoryError, match="data/orders-0 lies in the data of a node, data"):
+        owners(disk, ["data/orders-0"])
+    assert owners(disk, ["data", "data/metadata"]) == [OURS, None]
+
+
+def test_a_folder_is_not_removed_for_its_name_alone(disk):
+    directory = LogDirectory.open(disk, "data", OURS)
+    for folder in ("backup-1.old-delete", "orders-0.abc-delete", "orders-1.abc-delete"):
+        disk.make_directory(f"data/{folder}")
+    disk.write_file("data/backup-1.old-delete/thesis.tex", b"")
+    disk.write_file("data/orders-0.abc-delete/leader-epoch-checkpoint", b"")
+
+    assert directory.leftovers() == ["data/orders-0.abc-delete", "data/orders-1.abc-delete"]

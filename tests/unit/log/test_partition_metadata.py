@@ -74,6 +74,20 @@ def test_an_id_whose_end_was_lost_is_written_anew(disk):
     assert partition_metadata.decode(disk.read_file(PATH)) == ID
 
 
+@pytest.mark.parametrize("position", range(21, 43))
+def test_an_id_with_a_flipped_bit_is_our_own(disk, position):
+    """Or else one bit would set a topic's records aside, and begin with none."""
+    settle(disk)
+    damaged = bytearray(disk.read_file(PATH))
+    damaged[position] ^= 1
+    disk.write_file(PATH, bytes(damaged))
+
+    (notice,) = settle(disk)
+
+    assert "written anew" in notice
+    assert partition_metadata.decode(disk.read_file(PATH)) == ID
+
+
 def test_ids_read_back_and_a_trailing_newline_is_fine():
     assert partition_metadata.decode(partition_metadata.encode(ID) + b"\n") == ID
 

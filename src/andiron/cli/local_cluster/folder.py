@@ -29,6 +29,7 @@ from andiron.log.directory import META
 _NODE = re.compile(r"node-([1-9])")
 LOG = "andiron.log"
 DATA = "data"
+OF_A_NODE = (PROPERTIES, LOG, DATA)
 VOTERS = "controller.quorum.voters"
 
 
@@ -56,6 +57,11 @@ class ClusterFolder:
                 "give the cluster a folder of its own with --data"
             )
         strange = [each for each in names if not _NODE.fullmatch(each) and not each.startswith(".")]
+        for node in self.nodes():
+            within = sorted(os.listdir(os.path.join(self.path, f"node-{node}")))
+            strange += [
+                f"node-{node}/{each}" for each in within if each.removesuffix(".tmp") not in OF_A_NODE
+            ]
         if strange:
             raise Failure(f"{self.path} has {strange[0]} in it, which is no node's; choose another --data")
         if left_out := [each for each in self.nodes() if each > count]:
@@ -115,12 +121,12 @@ class ClusterFolder:
         return os.path.join(self.path, f"node-{id}", DATA, str(METADATA))
 
 
-def is_free(port: int) -> bool:
-    """Whether nobody listens on a port of this machine."""
-    with socket.socket() as probe:
+def is_free(port: int, host: str = "localhost") -> bool:
+    """Whether nobody listens on a port of this machine; an empty `host` is every address."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("localhost", port))
+            probe.bind((host.strip("[]"), port))
         except OSError:
             return False
     return True

@@ -4,8 +4,11 @@
 
     node          1      2      3      4      5
     clients    9092   9093   9094   9095   9096
-    voters    10092  10093  10094      -      -      the first three; all of them are brokers
-    metrics    9644   9645   9646   9647   9648      or the next that are free
+    voters     9102   9103   9104      -      -      the first three; all of them are brokers
+    metrics    9112   9113   9114   9115   9116
+
+Ports of voters and metrics are the next ones that are free, unless they are chosen (--controller-port, --metrics). All
+listen where --host says; but where that is every address, the voters are on localhost: nobody else has to reach them.
 
 Voters are chosen once, when the cluster is made, and kept with their ports in the settings that are written
 then: a quorum is not changed by giving another number on the command line. Nodes that come later are brokers.
@@ -25,9 +28,11 @@ from andiron.cli.failures import Failure
 NODES_MAX = 9
 VOTERS_MAX = 3
 REPLICAS_MAX = 3
-CONTROLLERS_ABOVE = 1000  # the first controller's port, above the first broker's
-METRICS_ABOVE = 552  # the first port of metrics, above the first broker's: 9644 where that is 9092
-CONTROLLER_HOST = "localhost"
+CONTROLLERS_ABOVE = (
+    10  # the first controller's port above the first broker's: beyond those of NODES_MAX brokers
+)
+METRICS_ABOVE = 20  # the first port of metrics above the first broker's
+LOCALHOST = "localhost"
 PORT_MAX = 65535
 PROPERTIES = "server.properties"
 OWN = (
@@ -77,6 +82,16 @@ class Layout(NamedTuple):
         return [f"http://{self.host}:{node.metrics_port}/metrics" for node in self.nodes]
 
     @property
+    def controller_host(self) -> str:
+        """Where the voters listen, and find each other."""
+        return self.listen or LOCALHOST
+
+    @property
+    def controllers(self) -> list[str]:
+        """Where the voters are."""
+        return [f"{self.controller_host}:{port}" for port in self.voters.values()]
+
+    @property
     def voters(self) -> dict[int, int]:
         """The ports of the voters by their ids."""
         return {node.id: node.controller_port for node in self.nodes if node.controller_port is not None}
@@ -92,8 +107,8 @@ class Layout(NamedTuple):
         replicas, in_sync = min(REPLICAS_MAX, count), 2 if count >= REPLICAS_MAX else 1
         listeners = [f"PLAINTEXT://{self.listen}:{node.port}"]
         if node.controller_port is not None:
-            listeners.append(f"CONTROLLER://{CONTROLLER_HOST}:{node.controller_port}")
-        voters = ",".join(f"{id}@{CONTROLLER_HOST}:{port}" for id, port in self.voters.items())
+            listeners.append(f"CONTROLLER://{self.controller_host}:{node.controller_port}")
+        voters = ",".join(f"{id}@{self.controller_host}:{port}" for id, port in self.voters.items())
         return {
             "process.roles": "broker" if node.controller_port is None else "broker,controller",
             "node.id": str(node.id),
@@ -108,7 +123,7 @@ class Layout(NamedTuple):
             "offsets.topic.replication.factor": str(replicas),
             "transaction.state.log.replication.factor": str(replicas),
             "transaction.state.log.min.isr": str(in_sync),
-            "group.initial.rebalance.delay.ms": "0",
+            "group.initial.rebalance.delay.ms": "0",  # as of a node by itself: who develops has few members to wait for
             "transaction.two.phase.commit.enable": "true",
             **chosen,
         }
@@ -119,17 +134,25 @@ def lay_out(
     port: int,
     voters: Mapping[int, int],
     is_free: Callable[[int], bool],
-    host: str = CONTROLLER_HOST,
-    listen: str = CONTROLLER_HOST,
+    host: str = LOCALHOST,
+    listen: str = LOCALHOST,
     metrics: int | None = None,
+    controllers: int | None = None,
 ) -> Layout:
     """Nodes 1 to `count`, the first on `port`; `voters` are those of a cluster that is there already. Their metrics are
-    on `metrics` and after, or where there is room."""
+    on `metrics` and after, new voters on `controllers` and after, or where there is room."""
     if not 0 < port <= PORT_MAX - count:
         raise Failure(
             f"{count} nodes from port {port} on do not fit: choose a --port from 1 to {PORT_MAX - count}"
         )
-    chosen = dict(voters) or _new_voters(min(count, VOTERS_MAX), range(port, port + count), is_free)
+    if voters and controllers not in (None, min(voters.values())):
+        raise Failure(
+            f"the voters of this cluster are on ports {', '.join(map(str, voters.values()))}, and stay there; leave "
+            "--controller-port out"
+        )
+    chosen = dict(voters) or _new_voters(
+        min(count, VOTERS_MAX), range(port, port + count), is_free, controllers
+    )
     if max(chosen) > count:
         raise Failure(
             f"the cluster has {len(chosen)} voters and --brokers says {count}: "
@@ -146,7 +169,11 @@ def lay_out(
     return Layout(host, listen, nodes)
 
 
-def _new_voters(count: int, taken: range, is_free: Callable[[int], bool]) -> dict[int, int]:
+def _new_voters(
+    count: int, taken: range, is_free: Callable[[int], bool], first: int | None
+) -> dict[int, int]:
+    if first is not None:
+        return dict(enumerate(range(first, first + count), 1))
     ports: list[int] = []
     for port in [*range(taken.start + CONTROLLERS_ABOVE, PORT_MAX), *range(1024, taken.start)]:
         if len(ports) == count:
@@ -154,7 +181,7 @@ def _new_voters(count: int, taken: range, is_free: Callable[[int], bool]) -> dic
         if port not in taken and is_free(port):
             ports.append(port)
     if len(ports) < count:
-        raise Failure("no ports are free for the controllers")
+        raise Failure("no ports are free for the controllers; choose one with --controller-port")
     return dict(enumerate(ports, 1))
 
 
@@ -165,7 +192,7 @@ def _metrics_ports(count: int, port: int, taken: list[int], is_free: Callable[[i
             return found
         if each not in taken and is_free(each):
             found.append(each)
-    raise Failure("no ports are free for the metrics")
+    raise Failure("no ports are free for the metrics; choose one with --metrics")
 
 
 def is_cluster(path: str) -> bool:

@@ -12,6 +12,7 @@ import click
 
 from andiron import __version__
 from andiron.broker.node_settings import NodeSettings
+from andiron.cli.failures import Failure
 from andiron.cli.hints import listening, say_how_to_talk
 from andiron.cli.local_cluster.child import Child, command
 from andiron.cli.local_cluster.folder import ClusterFolder, is_free
@@ -24,13 +25,18 @@ from andiron.cli.screen import Screen
 
 def start_cluster(
     brokers: int, data: str, host: str, port: int, chosen: Mapping[str, str], *, metrics: int | None = None,
-    restart: bool, quiet: bool,
+    controllers: int | None = None, restart: bool, quiet: bool,
 ) -> int:  # fmt: skip
     """Run a cluster until a signal ends it; the exit code."""
     folder = ClusterFolder(data)
     folder.check(brokers)
     at = listening(host)
-    layout = lay_out(brokers, port, folder.voters(), is_free, at or socket.gethostname(), at, metrics)
+    if not is_free(0, at):
+        raise Failure(f"{host} is no address of this machine; choose another --host")
+    layout = lay_out(
+        brokers, port, folder.voters(), lambda port: is_free(port, at), at or socket.gethostname(), at, metrics,
+        controllers,
+    )  # fmt: skip
     for node in layout.nodes:
         NodeSettings.load(layout.properties(node, folder.data_of(node), chosen))
     folder.write(layout, chosen)
@@ -54,5 +60,6 @@ def announce(layout: Layout, folder: str) -> None:
     nodes = plural(len(layout.nodes), "node serves", "nodes serve")
     click.echo(f"andiron {__version__}: {nodes} {layout.bootstrap}")
     click.echo(f"records are kept in {folder}/node-*/data, logs in {folder}/node-*/andiron.log")
+    click.echo(f"the controllers talk on {', '.join(layout.controllers)}")
     click.echo(f"metrics are at {', '.join(layout.metrics)}\n")
     say_how_to_talk(*layout.addresses)

@@ -75,6 +75,14 @@ def test_the_records_of_a_node_by_itself_are_not_touched(tmp_path: Path) -> None
     assert [each.name for each in tmp_path.iterdir()] == ["meta.properties"]
 
 
+def test_a_node_folder_of_somebody_else_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "node-1").mkdir()
+    (tmp_path / "node-1" / "package.json").write_text("")
+
+    with pytest.raises(Failure, match=r"node-1/package.json in it, which is no node's"):
+        ClusterFolder(str(tmp_path)).check(3)
+
+
 def test_a_folder_with_something_else_in_it_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").write_text("")
 

@@ -37,8 +37,34 @@ def test_clients_are_told_every_port() -> None:
 
 
 def test_controllers_take_ports_that_nobody_has() -> None:
-    assert laid_out(3, taken={10092, 10094}).voters == {1: 10093, 2: 10095, 3: 10096}
+    assert laid_out(3, taken={9102, 9104}).voters == {1: 9103, 2: 9105, 3: 9106}
     assert set(laid_out(9, port=64_900).voters.values()).isdisjoint(range(64_900, 64_909))
+
+
+def test_the_most_brokers_leave_the_voters_their_ports() -> None:
+    first = laid_out(3)
+
+    assert laid_out(9, voters=first.voters).voters == first.voters
+
+
+def test_the_voters_ports_can_be_chosen_once() -> None:
+    assert lay_out(3, 9092, {}, lambda port: True, controllers=7001).voters == {1: 7001, 2: 7002, 3: 7003}
+    with pytest.raises(Failure, match="leave --controller-port out"):
+        lay_out(3, 9092, {1: 7001, 2: 7002, 3: 7003}, lambda port: True, controllers=8001)
+
+
+def test_all_listen_where_they_are_told_to() -> None:
+    layout = lay_out(1, 9092, {}, lambda port: True, "127.0.0.2", "127.0.0.2")
+
+    assert settings(layout)["listeners"] == "PLAINTEXT://127.0.0.2:9092,CONTROLLER://127.0.0.2:9102"
+    assert settings(layout)["controller.quorum.voters"] == "1@127.0.0.2:9102"
+    assert settings(layout)["metrics.listener"] == "http://127.0.0.2:9112"
+
+
+def test_voters_are_not_shown_to_the_world() -> None:
+    layout = lay_out(1, 9092, {}, lambda port: True, "machine", "")
+
+    assert settings(layout)["listeners"] == "PLAINTEXT://:9092,CONTROLLER://localhost:9102"
 
 
 def test_a_cluster_that_is_there_keeps_its_voters_and_their_ports() -> None:
@@ -62,10 +88,10 @@ def test_three_replicas_bear_the_loss_of_one(count: int, replicas: str, in_sync:
 def test_every_node_has_its_own_ports_and_all_the_same_voters() -> None:
     layout = laid_out(4)
 
-    assert settings(layout, 2)["listeners"] == "PLAINTEXT://localhost:9093,CONTROLLER://localhost:10093"
+    assert settings(layout, 2)["listeners"] == "PLAINTEXT://localhost:9093,CONTROLLER://localhost:9103"
     assert settings(layout, 4)["listeners"] == "PLAINTEXT://localhost:9095"
     voters = {settings(layout, node.id)["controller.quorum.voters"] for node in layout.nodes}
-    assert voters == {"1@localhost:10092,2@localhost:10093,3@localhost:10094"}
+    assert voters == {"1@localhost:9102,2@localhost:9103,3@localhost:9104"}
 
 
 def test_what_was_chosen_wins() -> None:
@@ -121,15 +147,15 @@ def test_a_cluster_is_known_by_its_first_node(tmp_path: Path) -> None:
 def test_every_node_has_metrics() -> None:
     layout = laid_out(3)
 
-    assert [node.metrics_port for node in layout.nodes] == [9644, 9645, 9646]
-    assert layout.metrics[0] == "http://localhost:9644/metrics"
-    assert settings(layout, 2)["metrics.listener"] == "http://localhost:9645"
+    assert [node.metrics_port for node in layout.nodes] == [9112, 9113, 9114]
+    assert layout.metrics[0] == "http://localhost:9112/metrics"
+    assert settings(layout, 2)["metrics.listener"] == "http://localhost:9113"
 
 
 def test_metrics_take_ports_that_nobody_has() -> None:
-    assert [node.metrics_port for node in laid_out(3, taken={9645, 9646}).nodes] == [9644, 9647, 9648]
-    layout = laid_out(3, voters={1: 9644, 2: 9645, 3: 9646})
-    assert [node.metrics_port for node in layout.nodes] == [9647, 9648, 9649]
+    assert [node.metrics_port for node in laid_out(3, taken={9113, 9114}).nodes] == [9112, 9115, 9116]
+    layout = laid_out(3, voters={1: 9112, 2: 9113, 3: 9114})
+    assert [node.metrics_port for node in layout.nodes] == [9115, 9116, 9117]
     with pytest.raises(Failure, match="no ports are free"):
         laid_out(1, voters={1: 7001}, taken=range(65536))
 

@@ -41,6 +41,7 @@ def test_each_node_is_started_from_its_file(seen: type[Seen], tmp_path: Path, ca
     assert seen.made["restart"] and seen.made["voters"] == [1]
     said = capsys.readouterr()
     assert "1 node serves localhost:9092\n" in said.out
+    assert "the controllers talk on localhost:" in said.out
     assert said.err == "andiron: stopped; everything is on the disk\n"
 
 
@@ -49,6 +50,11 @@ def test_quiet_announces_nothing(seen: type[Seen], tmp_path: Path, capsys: Any) 
 
     assert capsys.readouterr() == ("", "")
     assert "listeners=PLAINTEXT://:9092" in (tmp_path / "node-1/server.properties").read_text()
+
+
+def test_a_host_that_is_not_here_is_told(seen: type[Seen], tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="no address of this machine"):
+        start_cluster(1, str(tmp_path), "192.0.2.1", 9092, {}, restart=False, quiet=False)
 
 
 def test_what_is_wrong_is_told_before_anything_is_written(seen: type[Seen], tmp_path: Path) -> None:
