@@ -82,7 +82,9 @@ def describe(name: str, as_json: bool, bootstrap: str) -> None:
     """Show a group: its state, its members with what they have, and how far it is behind.
 
     COMMITTED is the offset of the record to be read next, END that of the one to be written next, and LAG what
-    lies between. BEHIND is the age of the first record that the group has not consumed.
+    lies between. BEHIND is the age of the first record that the group has not consumed. Where nothing is committed
+    the lag is a range (`0 to 151`): a consumer begins with the first record or with the next one to be written, as its
+    auto.offset.reset says. In JSON such a partition has no lag, and `unread` says how many records there are.
 
     \b
     Examples:
