@@ -13,6 +13,7 @@ from andiron.cli.selections import Selection, as_selections, chosen, show_partit
 from andiron.cli.times import now_ms
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.group_admin import GroupAdmin
+from andiron.client.blocking.side_by_side import HASTY
 
 STATES = ("Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Empty", "Dead")
 TYPES = ("classic", "consumer")
@@ -91,7 +92,7 @@ def describe(name: str, as_json: bool, bootstrap: str) -> None:
       andiron group describe billing
       andiron group describe billing --json | jq '[.partitions[].lag] | add'
     """
-    with Client(bootstrap) as client:
+    with Client(bootstrap, HASTY) as client:
         report = GroupReport.gather(GroupAdmin(client), name, now_ms())
     if as_json:
         print_json(report.as_json())

@@ -18,6 +18,7 @@ from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
 from andiron.client.blocking.first_records import times_of_records
+from andiron.client.blocking.side_by_side import glimpses
 from andiron.client.core.answers import by_topic, check_error
 from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.client.core.group_descriptions import DEAD, CommittedOffset, GroupDescription, GroupListing
@@ -150,14 +151,15 @@ class GroupAdmin:
         """How far the group is behind, in the partitions that it has committed or has members for; and, where it reads
         whole topics, in all others of these, which somebody has to begin with.
 
-        A partition that is gone, or has no leader, has no end.
+        A partition that is gone, or has no leader, or one that does not answer soon, has no end.
         """
         committed = self.committed(group.id)
         partitions = sorted({*committed, *group.owners()})
         topics = group.topics() | {each.topic for each in partitions} if group.subscribes else set()
         partitions = sorted({*partitions, *self._partitions_of(topics)})
-        led = self.led(partitions)
-        starts, ends = self._offsets(led, EARLIEST), self._offsets(led, LATEST)
+        logs = glimpses(self._client, self.led(partitions))
+        starts = {each: log.start for each, log in logs.items() if log.start is not None}
+        ends = {each: log.end for each, log in logs.items() if log.end is not None}
         times = times_of_records(self._client, first_unread(committed, starts, ends))
         return {
             each: lag_of(committed.get(each), starts.get(each), ends.get(each), times.get(each), now_ms)
