@@ -282,6 +282,7 @@ class Broker:
     def disconnected(self, conn: int, now: Millis) -> None:
         """A connection is gone: of a node that follows the metadata, perhaps."""
         self.metadata.disconnected(conn, now)
+        self.followers.disconnected(conn)
         self.turns.forget(conn)
 
     def answered(self, event: Answered | Unanswered, now: Millis) -> None:

@@ -41,6 +41,16 @@ class Followers:
         self._touch, self._committed = touch, committed
         self.quota = quota  # of what they are sent, where that is throttled
         self.heard = heard  # when each last fetched from here
+        self.connections: dict[int, None] = {}  # on which they fetch
+
+    def heard_of(self, node: NodeId, conn: int, now: Millis) -> None:
+        """A follower fetches, of whatever."""
+        self.heard[node] = now
+        self.connections[conn] = None
+
+    def disconnected(self, conn: int) -> None:
+        """A connection is gone: a follower's, perhaps."""
+        self.connections.pop(conn, None)
 
     def fetched(self, partition: Partition, seen: Fetched, now: Millis) -> None:
         """A follower has shown how far its log goes; it is not to be asked whether that is this one's log."""

@@ -8,6 +8,10 @@ Lag in records is what kafka-consumer-groups.sh shows: the high watermark less t
 the age of the first record that the group has not committed, by the header of its batch, which is not opened: a record
 in the middle of a batch counts as old as the first in it.
 
+Of a partition that a group reads and has never committed there is no lag: where a consumer begins is said by its
+auto.offset.reset, which no broker knows. It is told as such (`committed` is None), with all the records there are. A
+group reads the topics that its members subscribe to, and, without members, those that it has committed a part of.
+
 Both need a log to look into. Where this broker has no replica in sync, only the committed offset is told; the watermark
 is with the partition's leader. To look up a time costs a read of a header. It is remembered for as long as the offset
 stands, which is when the read would be a slow one, and there is a limit to how many are looked up for one asking.
@@ -17,15 +21,16 @@ Read next: stats.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from andiron.groups.group import CLASSIC
+from andiron.groups.group import CLASSIC, Group
 from andiron.groups.listing import EMPTY
 from andiron.log.by_time import time_of
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
 from andiron.transactions.states import State
+from andiron.wire.consumer_protocol import PROTOCOL_TYPE
 
 if TYPE_CHECKING:
     from andiron.broker.broker import Broker
@@ -43,9 +48,11 @@ class Lag(NamedTuple):
     group: str
     topic: str
     partition: int
-    committed: int
-    records: int | None  # None: not known here
-    age_ms: int | None  # None: not known here, or there is no time on the record
+    committed: int | None  # None: nothing ever was
+    records: (
+        int | None
+    )  # to the watermark, from the first there is where nothing was committed; None: not known here
+    age_ms: int | None  # None: not known here, or there is no time on the record, or nothing was committed
 
 
 def group_states(broker: Broker) -> dict[tuple[str, str], int]:
@@ -71,6 +78,11 @@ def transaction_states(broker: Broker) -> dict[str, int]:
     return {state.title: count for state, count in found.items()}
 
 
+def rebalances(broker: Broker) -> list[tuple[str, str, int]]:
+    """How often each group has rebalanced since it is coordinated here, and why."""
+    return [each for shard in broker.groups.shards for each in shard.machine.rebalances]
+
+
 class LagWatch:
     """Asks for the lags of all groups, and remembers the times that it has looked up."""
 
@@ -83,7 +95,7 @@ class LagWatch:
         """The lags of every group, a piece at a time."""
         asking = _Asking(broker, now, self._times, self._lookups_max)
         piece: list[Lag] = []
-        for place, committed in _committed(broker):
+        for place, committed in _read_by_groups(broker):
             piece.append(asking.lag(place, committed))
             if len(piece) == PIECE:
                 yield piece
@@ -102,11 +114,13 @@ class _Asking:
         self.times: dict[Place, tuple[int, int]] = {}
         self.unmeasured = 0
 
-    def lag(self, place: Place, committed: int) -> Lag:
+    def lag(self, place: Place, committed: int | None) -> Lag:
         group, topic, index = place
         partition = self._in_sync(topic, index)
         if partition is None:
             return Lag(group, topic, index, committed, None, None)
+        if committed is None:
+            return Lag(group, topic, index, None, max(0, partition.watermark - partition.log.start), None)
         records = max(0, partition.watermark - committed)
         age_ms = 0 if not records else self._age_ms(place, partition, committed)
         return Lag(group, topic, index, committed, records, age_ms)
@@ -145,12 +159,25 @@ class _Asking:
             return None  # the disk would not be read, and the partition's own errors say so
 
 
-def _committed(broker: Broker) -> Iterator[tuple[Place, int]]:
-    """Every committed offset. What comes or goes meanwhile may be left out."""
+def _read_by_groups(broker: Broker) -> Iterator[tuple[Place, int | None]]:
+    """Every partition that a group has committed or reads. What comes or goes meanwhile may be left out."""
     for shard in broker.groups.shards:
-        offsets = shard.machine.offsets
-        for group in list(offsets):
-            of_group = offsets.of(group)
-            for topic, partitions in list(of_group.committed.items()) if of_group is not None else ():
-                for index, committed in list(partitions.items()):
-                    yield (group, topic, index), committed.offset
+        machine = shard.machine
+        for group_id in [*machine.offsets, *(id for id in machine.groups if id not in machine.offsets)]:
+            of_group = machine.offsets.of(group_id)
+            committed = {} if of_group is None else {k: dict(v) for k, v in of_group.committed.items()}
+            for topic, partitions in committed.items():
+                for index, each in partitions.items():
+                    yield (group_id, topic, index), each.offset
+            for topic in _topics_of(machine.groups.get(group_id), committed):
+                known = broker.image.topics.get(topic)
+                for index in () if known is None else list(known.partitions):
+                    if index not in committed.get(topic, {}):
+                        yield (group_id, topic, index), None
+
+
+def _topics_of(group: Group | None, committed: Collection[str]) -> list[str]:
+    """The topics that a group reads as a whole. Who assigns partitions to itself, and only commits, reads none so."""
+    if group is None or group.protocol_type != PROTOCOL_TYPE:
+        return []
+    return sorted(group.subscribed_topics() or committed)

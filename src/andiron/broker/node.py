@@ -20,7 +20,7 @@ Read next: broker.py for what handlers work on, then handlers/produce.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -99,6 +99,11 @@ class Node:
     def ready(self) -> bool:
         """Whether the node has its metadata and may be shown to clients."""
         return self.broker.ready
+
+    @property
+    def follower_connections(self) -> Collection[int]:
+        """The connections on which followers fetch, whenever it is asked."""
+        return self.broker.followers.connections
 
     def start(self, now: Millis) -> list[Effect]:
         """Open what is on disk and stand for election; serve once `ready`."""

@@ -43,7 +43,7 @@ class FollowerStats(NamedTuple):
 
     node: NodeId
     lag: int  # records that it has not asked for yet
-    behind_ms: int  # since it was last caught up, as replica.lag.time.max.ms counts
+    behind_ms: int  # since it was last caught up, as replica.lag.time.max.ms counts; 0 where it is
 
 
 class PartitionStats(NamedTuple):
@@ -87,7 +87,7 @@ def partition_stats(partition: Partition, image: Image, now: Millis) -> Partitio
     if partition.leads:
         leader = partition.leader()
         followers = [
-            FollowerStats(node, max(0, leader.end - seen.offset), max(0, now - seen.caught_up_at))
+            FollowerStats(node, max(0, leader.end - seen.offset), leader.behind_ms(node, now))
             for node, seen in leader.progress().items()
         ]
         isr, replicas = len(leader.isr), len(followers) + 1

@@ -13,6 +13,7 @@ from andiron.cli.selections import Selection, as_selections, chosen, show_partit
 from andiron.cli.times import now_ms
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.group_admin import GroupAdmin
+from andiron.client.blocking.side_by_side import HASTY
 
 STATES = ("Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Empty", "Dead")
 TYPES = ("classic", "consumer")
@@ -82,14 +83,16 @@ def describe(name: str, as_json: bool, bootstrap: str) -> None:
     """Show a group: its state, its members with what they have, and how far it is behind.
 
     COMMITTED is the offset of the record to be read next, END that of the one to be written next, and LAG what
-    lies between. BEHIND is the age of the first record that the group has not consumed.
+    lies between. BEHIND is the age of the first record that the group has not consumed. Where nothing is committed
+    the lag is a range (`0 to 151`): a consumer begins with the first record or with the next one to be written, as its
+    auto.offset.reset says. In JSON such a partition has no lag, and `unread` says how many records there are.
 
     \b
     Examples:
       andiron group describe billing
       andiron group describe billing --json | jq '[.partitions[].lag] | add'
     """
-    with Client(bootstrap) as client:
+    with Client(bootstrap, HASTY) as client:
         report = GroupReport.gather(GroupAdmin(client), name, now_ms())
     if as_json:
         print_json(report.as_json())

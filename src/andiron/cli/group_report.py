@@ -1,10 +1,11 @@
 """All that there is to say about one group: who is in it, who has what, and how far it is behind.
 
-    partitions   what is committed or assigned   COMMITTED  END  LAG  BEHIND  OWNER
+    partitions   of topics that it reads         COMMITTED  END  LAG  BEHIND  OWNER
     members      who is there, also idle ones    PARTITIONS
 
-What cannot be known is left out: a partition whose topic is gone or which has no leader has no end, one that
-nobody has committed has no lag.
+What cannot be known is left out: a partition whose topic is gone or which has no leader has no end. Of one that nobody
+has committed the lag is a range, `0 to 151`: whether a consumer begins with the first record or with the next one is
+said by its auto.offset.reset, which no broker knows.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class GroupReport(NamedTuple):
     def gather(cls, admin: GroupAdmin, name: str, now_ms: int) -> GroupReport:
         """Ask the coordinator, and the leaders of the group's partitions."""
         group = admin.describe(name)
-        return cls(group, admin.lag(name, now_ms, also=group.owners()))
+        return cls(group, admin.lag(group, now_ms))
 
     def as_text(self) -> str:
         """For people."""
@@ -73,6 +74,10 @@ class GroupReport(NamedTuple):
             longest = max((lag.ms for lag in behind if lag.ms is not None), default=0)
             records = plural(sum(lag.records or 0 for lag in behind), "record")
             facts += [f"behind by {records}" + (f" and {show_duration(longest)}" if longest else "")]
+        unread = [lag.unread for lag in self.lags.values() if lag.unread]
+        if unread:
+            where = f"{plural(len(unread), 'partition')} with {plural(sum(unread), 'record')}"
+            facts += [f"nothing committed of {where}: auto.offset.reset says where it begins"]
         return facts
 
 
@@ -82,7 +87,7 @@ def _partition_row(partition: TopicPartition, lag: Lag, owner: GroupMember | Non
         partition.partition,
         None if lag.committed is None else lag.committed.offset,
         lag.end,
-        lag.records,
+        f"0 to {lag.unread}" if lag.unread else lag.unread if lag.committed is None else lag.records,
         None if lag.ms is None else show_duration(lag.ms),
         None if owner is None else owner.instance_id or owner.id,
     )
@@ -123,6 +128,7 @@ def _partition_json(partition: TopicPartition, lag: Lag, owner: GroupMember | No
         "metadata": lag.committed.metadata if lag.committed else None,
         "end": lag.end,
         "lag": lag.records,
+        "unread": lag.unread,
         "lag_seconds": None if lag.ms is None else lag.ms / 1000,
         "owner": owner.id if owner else None,
     }

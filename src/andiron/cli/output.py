@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
@@ -44,6 +45,22 @@ def print_json(value: Any) -> None:
 def remark(text: str) -> None:
     """Something for the person at the keyboard, kept out of what a pipe carries on."""
     click.echo(text, err=True)
+
+
+class Waiting:
+    """Says on stderr what is being waited for, once it takes long, and now and then what it is by then."""
+
+    def __init__(
+        self, what: str, patience_s: float = 2.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._what, self._patience_s, self._clock = what, patience_s, clock
+        self._speak_at = clock() + patience_s
+        self._said = ""
+
+    def __call__(self, missing: str) -> None:
+        if missing != self._said and self._clock() >= self._speak_at:
+            self._said, self._speak_at = missing, self._clock() + self._patience_s
+            remark(f"{self._what}; waiting: {missing}")
 
 
 def human_bytes(count: int) -> str:

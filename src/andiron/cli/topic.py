@@ -6,10 +6,11 @@ import click
 
 from andiron.cli.failures import Failure
 from andiron.cli.options import as_pairs, bootstrap_option, json_option
-from andiron.cli.output import columns, plural, print_json, remark
+from andiron.cli.output import Waiting, columns, plural, print_json, remark
 from andiron.cli.topic_report import TopicReport
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
+from andiron.client.blocking.side_by_side import HASTY
 from andiron.client.core.descriptions import Resource, ResourceType
 from andiron.client.core.metadata import Topic
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -53,7 +54,7 @@ def create(
     if_not_exists: bool,
     bootstrap: str,
 ) -> None:
-    """Create a topic, and return when it can be written to.
+    """Create a topic, and return when it can be written to: every broker knows it, and every leader takes records.
 
     Choose the number of partitions with room to grow: more can be added, but then keys move to others.
 
@@ -64,7 +65,9 @@ def create(
     """
     with Client(bootstrap) as client:
         try:
-            made = Admin(client).create_topic(name, partitions or -1, replication_factor or -1, configs)
+            made = Admin(client).create_topic(
+                name, partitions or -1, replication_factor or -1, configs, Waiting(f"{name} is created")
+            )
         except ProtocolError as error:
             if not (if_not_exists and error.code is ErrorCode.TOPIC_ALREADY_EXISTS):
                 raise
@@ -114,15 +117,16 @@ def describe(name: str, as_json: bool, bootstrap: str) -> None:
     """Show a topic: its partitions, who leads them, how full they are, and its settings.
 
     ISR are the replicas in sync with the leader. END is the offset that the next record will get, and START
-    that of the oldest one. Settings are shown where they differ from the defaults.
+    that of the oldest one. Settings are shown where they differ from the defaults. A leader that does not answer
+    within three seconds has a ? for what only it knows.
 
     \b
     Examples:
       andiron topic describe orders
       andiron topic describe orders --json | jq '.partitions[].end'
     """
-    with Client(bootstrap) as client:
-        report = TopicReport.gather(Admin(client), name)
+    with Client(bootstrap, HASTY) as client:
+        report = TopicReport.gather(client, name)
     if as_json:
         print_json(report.as_json())
     else:
@@ -166,7 +170,9 @@ def alter(
             click.echo(f"{name}: {plural(len(configs) + len(deleted), 'setting')} changed")
         if partitions is not None:
             before = len(admin.topic(name).partitions)
-            admin.create_partitions(name, partitions)
+            admin.create_partitions(
+                name, partitions, Waiting(f"{name} has {plural(partitions, 'partition')}")
+            )
             click.echo(f"{name}: {plural(partitions, 'partition')}, {before} before")
             remark("keys move: records with a key may go to another partition from now on; old ones stay")
 

@@ -22,6 +22,7 @@ import socket
 from collections.abc import Collection
 from typing import Any, Protocol
 
+from andiron.edge.metrics.meter import Sampled
 from andiron.log.disk import FileSlice
 from andiron.model.errors import AndironError
 
@@ -44,8 +45,10 @@ class Carrier(Protocol):
 class Copying:
     """Slices and bytes gathered in one buffer, which all connections of a host share."""
 
-    def __init__(self) -> None:
+    def __init__(self, times: Sampled | None = None) -> None:
+        """`times` is told how long reads take."""
         self._piece = memoryview(bytearray(PIECE))
+        self._times = times or Sampled()
 
     def carry(self, link: socket.socket, parts: Collection[Any]) -> int:
         filled = self._gather(parts)
@@ -60,7 +63,7 @@ class Copying:
             stop = min(filled + len(part), PIECE)
             room = piece[filled:stop]
             if type(part) is FileSlice:
-                _read(part, room)
+                self._read(part, room)
             elif len(room) == len(part):
                 room[:] = part
             else:
@@ -69,6 +72,20 @@ class Copying:
             if filled == PIECE:
                 break
         return filled
+
+    def _read(self, part: FileSlice, room: memoryview) -> None:
+        """Fill `room` from the front of a slice."""
+        times = self._times
+        times.left -= 1
+        began = 0.0 if times.left else times.begins()
+        try:
+            count = os.preadv(_descriptor(part), [room], part.position)
+        except OSError as error:
+            raise SliceLost(f"{part.file.path}: {error.strerror}") from error
+        if began:
+            times.ends(began)
+        if count != len(room):
+            raise _lost(part)
 
 
 class Sendfile:
@@ -95,16 +112,6 @@ def _send_part(link: socket.socket, part: Any, wanted: int, flags: int) -> int:
     if wanted and not count:
         raise _lost(part)
     return count
-
-
-def _read(part: FileSlice, room: memoryview) -> None:
-    """Fill `room` from the front of a slice."""
-    try:
-        count = os.preadv(_descriptor(part), [room], part.position)
-    except OSError as error:
-        raise SliceLost(f"{part.file.path}: {error.strerror}") from error
-    if count != len(room):
-        raise _lost(part)
 
 
 def _descriptor(part: FileSlice) -> int:

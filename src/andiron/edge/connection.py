@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 from andiron.edge.carrier import SliceLost
 from andiron.edge.inbox import BadSize, Inbox
 from andiron.edge.loop import BROKEN, READ, WRITE
-from andiron.edge.metrics.meter import NO_KIND, Came
+from andiron.edge.metrics.meter import FETCH, FOLLOWER_FETCH, NO_KIND, Came
 from andiron.edge.outbox import Outbox
 from andiron.model.effects import Part, Received
 
@@ -138,6 +138,8 @@ class Connection:
             self._issued = ticket = self._issued + 1
             kind = frame[1] if len(frame) > 1 else NO_KIND
             feed(_new_event(Received, (self.id, ticket, frame)))
+            if kind == FETCH and self.id in meter.followers:
+                kind = FOLLOWER_FETCH
             if ticket < self._owed:
                 if not of_turn[kind]:
                     meter.kinds.append(kind)

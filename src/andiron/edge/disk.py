@@ -25,6 +25,7 @@ import stat
 from collections import OrderedDict
 from collections.abc import Callable
 
+from andiron.edge.metrics.meter import DiskTimes
 from andiron.edge.reaper import Reaper
 from andiron.log.disk import Buffer
 from andiron.model.errors import AndironError
@@ -52,6 +53,9 @@ class PosixFile:
             fd = self.fd()
         else:
             self.used = True
+        times = self._disk.times.writes
+        times.left -= 1
+        began = 0.0 if times.left else times.begins()
         try:
             written = os.pwrite(fd, data, self.size)
             if written != len(data):
@@ -60,6 +64,8 @@ class PosixFile:
             self._cut_back(fd)
             raise
         self.size += written
+        if began:
+            times.ends(began)
 
     def read(self, position: int, length: int) -> bytes:
         fd = self._fd
@@ -70,7 +76,12 @@ class PosixFile:
         left = self.size - position
         if length > left:
             length = max(left, 0)
+        times = self._disk.times.reads
+        times.left -= 1
+        began = 0.0 if times.left else times.begins()
         data = os.pread(fd, length, position)
+        if began:
+            times.ends(began)
         if len(data) == length:
             return data
         return data + self._read_rest(fd, position + len(data), length - len(data))
@@ -135,6 +146,7 @@ class PosixDisk:
         self._open: OrderedDict[PosixFile, None] = OrderedDict()  # the clock: its hand is at the first
         self._locks: dict[str, int] = {}
         self._reaper = Reaper()
+        self.times = DiskTimes()
 
     def open(self, path: str) -> PosixFile:
         directory, name = os.path.split(path)

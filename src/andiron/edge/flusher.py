@@ -19,11 +19,13 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from andiron.edge.disk import PosixFile, sync_data
+from andiron.edge.metrics.meter import Histogram
 from andiron.model.effects import Flushed
 
 
@@ -36,9 +38,15 @@ class _Submitted(NamedTuple):
 class Flusher:
     """One thread, started by the first flush."""
 
-    def __init__(self, wake: Callable[[], None], sync: Callable[[int], None] | None = None) -> None:
-        """`wake` is called from the thread when there is something to collect; `sync` is how, if not as usual."""
-        self._wake, self._own_sync = wake, sync
+    def __init__(
+        self,
+        wake: Callable[[], None],
+        sync: Callable[[int], None] | None = None,
+        times: Histogram | None = None,
+    ) -> None:
+        """`wake` is called from the thread when there is something to collect; `sync` is how, if not as usual, and
+        `times` is told how long each takes."""
+        self._wake, self._own_sync, self._times = wake, sync, times or Histogram()
         self._waiting: queue.SimpleQueue[_Submitted | None] = queue.SimpleQueue()
         self._done: deque[Flushed] = deque()
         self._thread: threading.Thread | None = None
@@ -99,8 +107,10 @@ class Flusher:
             self._wake()
 
     def _sync(self, fd: int) -> str | None:
+        began = time.perf_counter()
         try:
             (self._own_sync or sync_data)(fd)
         except OSError as problem:
             return str(problem)
+        self._times.add(time.perf_counter() - began)
         return None

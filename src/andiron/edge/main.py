@@ -153,11 +153,12 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | Non
         node,
         settings.broker,
         loop,
-        Flusher(loop.wake, sync),
+        Flusher(loop.wake, sync, disk.times.syncs),
         Worker(loop.wake),
-        carrier=Sendfile() if sendfile else Copying(),
+        carrier=Sendfile() if sendfile else Copying(disk.times.reads),
         connections_possible=max(1, descriptors // 2 - SPARE_DESCRIPTORS),
     )
+    host.meter.disk, host.meter.followers = disk.times, node.follower_connections
     metrics = Metrics(_metrics_server(host, node), for_metrics[0]) if for_metrics else None
     return Assembly(host, listeners, disk, settings, metrics)
 

@@ -67,6 +67,7 @@ class SlowDisk(PosixDisk):
         if rate is not None:
             self._due = max(self._due, now) + count / rate
             self._due = min(self._due, now + WAIT_S_MAX)
+            self.times.writes.histogram.add(self._due - now)
             self._sleep(self._due - now)
 
     def sync(self, fd: int) -> None:

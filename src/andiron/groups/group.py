@@ -9,10 +9,11 @@ the name of the group, and a group may consist of nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
+from andiron.groups.rebalances import Rebalances
 from andiron.groups.records import GroupRecord
 from andiron.groups.settings import GroupSettings
 from andiron.groups.topics import Topics
@@ -58,6 +59,9 @@ class Group(Protocol):
     def is_subscribed_to(self, topic: str) -> bool:
         """Whether members read this topic, as far as that is known."""
 
+    def subscribed_topics(self) -> Collection[str]:
+        """The topics that members read, as far as they are known."""
+
     def offsets_idle_since(self, topic: str, committed_at: Millis) -> Millis | None:
         """From when on the time runs after which an offset expires; None while it must not."""
 
@@ -86,3 +90,7 @@ class World:
     configs: Callable[[str], Mapping[str, str]]  # what was set for a group by its name
     groups: dict[str, Group] = field(default_factory=dict)
     timers: Timers[TimerKey] = field(default_factory=Timers)
+    rebalances: Rebalances = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rebalances = Rebalances(self.groups)

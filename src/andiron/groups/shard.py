@@ -28,6 +28,7 @@ from andiron.groups.offsets import fetches as offset_fetches
 from andiron.groups.offsets.expiry import Expiry
 from andiron.groups.offsets.records import OffsetCommitKey
 from andiron.groups.offsets.table import Offsets
+from andiron.groups.rebalances import Rebalances
 from andiron.groups.records import GroupMetadataKey, GroupRecord, Replayed, TransactionEnded
 from andiron.groups.settings import GroupSettings
 from andiron.groups.topics import Topics
@@ -107,6 +108,11 @@ class GroupShard:
     def groups(self) -> Mapping[str, Group]:
         """The groups, for those who look on."""
         return self._world.groups
+
+    @property
+    def rebalances(self) -> Rebalances:
+        """How often groups have rebalanced, for those who look on."""
+        return self._world.rebalances
 
     def next_deadline(self) -> Millis:
         """When somebody's time is over."""

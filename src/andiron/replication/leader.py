@@ -37,6 +37,8 @@ from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.replication.commit_rule import NOTHING, CommitRule
 
+SILENCE = 10  # the part of replica.lag.time.max.ms for which one that has everything may say nothing
+
 
 @dataclass(slots=True)
 class Progress:
@@ -185,6 +187,15 @@ class LeaderReplica:
     def progress(self) -> dict[NodeId, Progress]:
         """What each follower has shown of itself."""
         return self._progress
+
+    def behind_ms(self, replica: NodeId, now: Millis) -> int:
+        """Since when a follower has not been caught up. One that has all there is, and goes on fetching, is not behind,
+        however long ago the last record was; one that has fallen silent is, whether or not there was anything to say.
+        """
+        silent_ms = now - self._caught_up_at(replica, self._progress[replica])
+        if self._progress[replica].offset >= self.end and silent_ms < self._lag_ms_max // SILENCE:
+            return 0
+        return max(0, silent_ms)
 
     def start_of(self, replica: NodeId) -> Offset:
         """Where a follower's log begins, as far as it has said so."""

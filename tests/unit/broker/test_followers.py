@@ -87,3 +87,12 @@ def test_that_a_follower_fetches_at_all_is_heard(cluster):
     heard = cluster.broker(1).followers.heard
     assert sorted(heard) == [2, 3]
     assert all(cluster.now - at <= 600 for at in heard.values())
+
+
+def test_it_is_known_on_which_connections_followers_fetch_until_these_are_gone(cluster):
+    broker = cluster.broker(1)
+    broker.followers.heard_of(2, 7, cluster.now)
+    assert 7 in cluster.members[1].node.follower_connections
+
+    broker.disconnected(7, cluster.now)
+    assert 7 not in cluster.members[1].node.follower_connections

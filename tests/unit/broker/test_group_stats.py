@@ -4,8 +4,9 @@ import pytest
 
 from andiron.broker import group_stats
 from andiron.broker.group_stats import Lag, LagWatch, _Asking, group_states, transaction_states
+from andiron.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from worlds.cluster import SmallCluster
-from worlds.coordinating import commit, consumer_heartbeat, in_transaction, joined
+from worlds.coordinating import GROUP, commit, consumer_heartbeat, in_transaction, joined
 from worlds.replicating import create, produce
 
 
@@ -125,6 +126,31 @@ def test_a_follower_in_sync_knows_the_lag_and_one_that_is_not_does_not():
     partitions = broker.image.topics["t"].partitions
     partitions[0] = partitions[0]._replace(isr=(leader,))
     assert lag() == Lag("g", "t", 0, 0, None, None)
+
+
+def test_what_a_group_reads_and_has_never_committed_is_told_without_a_lag(coordinator):
+    fill(coordinator, [coordinator.now])
+    coordinator.ask(consumer_heartbeat(group="g"))
+
+    first, *others = lags(coordinator)
+    assert first == Lag("g", "t", 0, None, 2, None)
+    assert others == [Lag("g", "t", index, None, 0, None) for index in (1, 2)]
+
+    coordinator.delete_records("t", 1)
+    assert lags(coordinator)[0].records == 1
+
+
+def test_a_group_without_members_reads_the_topics_of_which_it_has_committed_a_part(coordinator):
+    member = joined(coordinator)
+    assert commit(coordinator, 0, member=member) == "NONE"
+    coordinator.ask(LeaveGroupRequest(GROUP, "", [MemberIdentity(member.id)]))
+    assert commit(coordinator, 0, group="by-hand") == "NONE"
+
+    told = [(lag.group, lag.partition, lag.committed) for lag in lags(coordinator)]
+    assert sorted(told, key=str) == [
+        ("by-hand", 0, 0),  # who only commits assigns partitions to itself
+        (GROUP, 0, 0), (GROUP, 1, None), (GROUP, 2, None),
+    ]  # fmt: skip
 
 
 def test_groups_are_counted_by_protocol_and_state(coordinator):

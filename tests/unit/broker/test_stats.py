@@ -84,6 +84,19 @@ def test_leaders_see_their_followers_and_followers_their_lag(cluster):
     assert totals(cluster.broker(leader), cluster.now).follower_lag_max == 3
 
 
+def test_nobody_lags_in_an_idle_and_healthy_cluster():
+    cluster = SmallCluster()
+    cluster.until(cluster.all_ready)
+    create(cluster, "t")
+    produce(cluster, "t", b"a")
+
+    for _ in range(10):
+        cluster.pass_time(7_000)
+        assert (
+            max(totals(cluster.broker(node), cluster.now).follower_behind_ms_max for node in (1, 2, 3)) == 0
+        )
+
+
 def test_a_follower_knows_how_much_is_committed_that_it_lacks(cluster):
     leader = cluster.leader_of("t")
     follower = cluster.partition(next(node for node in (1, 2, 3) if node != leader), "t")

@@ -49,7 +49,7 @@ def test_it_is_aligned_for_people(broker: ScriptedBroker, coordinating: Coordina
             "TOPIC  PARTITION  COMMITTED  END  LAG  BEHIND  OWNER",
             "t              0          1    3    2  1m 30s  m1",
             "t              1          0    0    0  0s      m2",
-            "t              2          -    0    -  -       m2",
+            "t              2          -    0    0  -       m2",
             "",
             "MEMBER  INSTANCE  CLIENT     HOST       PARTITIONS",
             "m1      -         client-m1  127.0.0.1  t:0",
@@ -94,6 +94,7 @@ def test_it_is_complete_for_programs(broker: ScriptedBroker, coordinating: Coord
         "metadata": "",
         "end": 3,
         "lag": 2,
+        "unread": None,
         "lag_seconds": 90.0,
         "owner": "m1",
     }
@@ -107,6 +108,37 @@ def test_an_empty_group_is_what_it_has_committed(broker: ScriptedBroker, coordin
     assert "0 members" in text
     assert "MEMBER " not in text
     assert report(broker).as_json()["epoch"] == 3
+
+
+def test_what_was_never_committed_is_shown_with_all_that_may_be_unread(
+    broker: ScriptedBroker, coordinating: Coordinating
+) -> None:
+    coordinating.classic_group("g", "Stable", m1=[0, 1, 2])
+    coordinating.committed["g"] = {"t": {1: 0}}
+    found = report(broker)
+
+    assert "behind by 0 records, nothing committed of 1 partition with 3 records" in found.as_text()
+    assert "t              0          -    3  0 to 3  -       m1" in found.as_text()
+    assert [(each["lag"], each["unread"]) for each in found.as_json()["partitions"]] == [
+        (None, 3), (0, None), (None, 0),
+    ]  # fmt: skip
+
+
+def test_a_partition_that_no_member_has_is_shown_with_its_topic(
+    broker: ScriptedBroker, coordinating: Coordinating
+) -> None:
+    coordinating.classic_group("g", "Stable", m1=[1])
+    coordinating.committed["g"] = {}
+
+    assert [each["unread"] for each in report(broker).as_json()["partitions"]] == [3, 0, 0]
+
+
+def test_who_only_commits_has_no_other_partitions(broker: ScriptedBroker, coordinating: Coordinating) -> None:
+    coordinating.classic_group("g")
+    found = report(broker)
+    by_hand = found.group._replace(protocol_type="")
+    with Client(broker.bootstrap) as client:
+        assert [each.partition for each in GroupAdmin(client).lag(by_hand, NOW)] == [0, 1]
 
 
 def test_a_topic_that_is_gone_has_no_end(broker: ScriptedBroker, coordinating: Coordinating) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.cli.output import columns, human_bytes, plural
+from andiron.cli.output import Waiting, columns, human_bytes, plural
 
 
 def test_numbers_are_aligned_to_the_right_and_words_to_the_left() -> None:
@@ -45,3 +45,24 @@ def test_counts_agree_with_their_nouns() -> None:
     assert plural(1, "record") == "1 record"
     assert plural(1200, "record") == "1,200 records"
     assert plural(2, "batch", "batches") == "2 batches"
+
+
+def test_what_is_waited_for_is_said_when_it_takes_long_and_now_and_then_if_it_changes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    times = [0.0]
+    waiting = Waiting("t is created", 1.0, lambda: times[-1])
+    for missing, time in (
+        ("broker 1", 0.5),
+        ("broker 2", 1.5),
+        ("broker 4", 1.6),
+        ("broker 2", 3),
+        ("broker 3", 4),
+    ):
+        times.append(time)
+        waiting(missing)
+
+    assert capsys.readouterr().err.splitlines() == [
+        "t is created; waiting: broker 2",
+        "t is created; waiting: broker 3",
+    ]

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from andiron.edge.disk import PosixDisk
+from andiron.edge.metrics.meter import ONE_IN
 from andiron.model.errors import AndironError
 
 
@@ -189,3 +190,23 @@ def test_usage_is_what_the_file_system_says(disk, tmp_path):
     total, free = disk.usage(str(tmp_path))
 
     assert 0 < free <= total
+
+
+def test_reads_and_writes_are_timed_now_and_then(disk, tmp_path):
+    file = disk.open(f"{tmp_path}/f")
+    for _ in range(ONE_IN + 1):
+        file.append(b"x")
+        file.read(0, 1)
+
+    assert sum(disk.times.writes.histogram.counts) == sum(disk.times.reads.histogram.counts) == 2
+
+
+def test_a_write_that_failed_is_not_timed_and_the_next_are(disk, tmp_path, monkeypatch):
+    file = disk.open(f"{tmp_path}/f")
+    with monkeypatch.context() as broken, pytest.raises(OSError, match="full"):
+        broken.setattr(os, "pwrite", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+        file.append(b"x")
+    for _ in range(ONE_IN):
+        file.append(b"x")
+
+    assert sum(disk.times.writes.histogram.counts) == 1

@@ -8,6 +8,7 @@ import pytest
 from andiron.edge import flusher as flusher_module
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
+from andiron.edge.metrics.meter import Histogram
 from andiron.model.effects import Flushed
 
 
@@ -162,3 +163,15 @@ def test_a_disk_may_have_a_way_of_its_own_to_sync(disk, tmp_path):
     flusher.drain()
 
     assert (len(synced), flusher.completed()) == (1, [Flushed(1)])
+
+
+def test_each_sync_is_timed_in_its_thread(disk, tmp_path):
+    times = Histogram()
+    flusher = Flusher(lambda: None, times=times)
+    file = disk.open(f"{tmp_path}/f")
+    flusher.submit(1, [file])
+    flusher.drain()
+    flusher.submit(2, [file])
+    flusher.drain()
+
+    assert sum(times.counts) == 2

@@ -119,3 +119,28 @@ def test_what_counts_on_disk_only_waits_for_it_and_what_need_not_any_more_counts
     assert leader.watermark == 5
     assert not leader.require(durable=True, least=1), "nothing is taken back"
     assert leader.watermark == 5
+
+
+def test_a_follower_that_has_everything_is_not_behind_however_long_nothing_is_written():
+    heard = {}
+    leader = leading(replicas=[1, 2], end=10, heard=heard)
+    leader.fetched(2, 10, now=1)
+    heard[2] = 10 * LAG  # of an idle partition it says nothing, and yet it fetches from this node
+
+    assert leader.behind_ms(2, now=10 * LAG + 500) == 0
+
+
+def test_a_follower_that_lacks_records_is_behind_since_it_last_had_all():
+    leader = leading(replicas=[1, 2], end=10, heard={2: 7_000})
+    leader.fetched(2, 10, now=1_000)
+    leader.appended(11)
+
+    assert leader.behind_ms(2, now=7_300) == 300
+    assert leader.behind_ms(2, now=9_000) == 2_000
+
+
+def test_a_follower_that_has_fallen_silent_is_behind_even_where_nothing_is_written():
+    leader = leading(replicas=[1, 2], end=10, heard={2: 1_000})
+    leader.fetched(2, 10, now=1_000)
+
+    assert leader.behind_ms(2, now=6_000) == 5_000

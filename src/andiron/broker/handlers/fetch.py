@@ -156,7 +156,7 @@ class Fetch:
         """What a follower asks for tells what it holds."""
         if self._replica is None:
             return
-        self._broker.followers.heard[self._replica.id] = now
+        self._broker.followers.heard_of(self._replica.id, self._conn, now)
         for asked in all_asked(self._body):  # of the others in a session there is no news
             try:
                 self._note(self._partition(asked), asked.wanted, now)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
 from andiron.client.blocking.client import Client
+from andiron.client.blocking.side_by_side import missing_of
 from andiron.client.connection import Connection
 from andiron.client.core.addresses import Address
 from andiron.client.core.answers import Answers, by_topic, check_error, error_in
@@ -103,8 +104,10 @@ class Admin:
         partitions: int = BROKER_DEFAULT,
         replication_factor: int = BROKER_DEFAULT,
         configs: Mapping[str, str] | None = None,
+        waits_for: Callable[[str], None] = lambda missing: None,
     ) -> Topic:
-        """Make a topic; returns when it can be written to."""
+        """Make a topic; returns when every broker knows it and every leader takes records, and `waits_for` is told what
+        is missing until then. If that does not come in time, LEADER_NOT_AVAILABLE says what is."""
         rows = [CreatableTopicConfig(key, value) for key, value in (configs or {}).items()]
         wanted = CreatableTopic(name, partitions, replication_factor, configs=rows)
 
@@ -114,10 +117,12 @@ class Admin:
 
         request = CreateTopicsRequest([wanted], self._timeout_ms)
         self._client.call_controller(request, CreateTopicsResponse, check)
-        return self._client.retry(lambda: self._led_topic(name, 1))
+        return self._client.retry(lambda: self._led_topic(name, 1, waits_for))
 
-    def create_partitions(self, name: str, total: int) -> Topic:
-        """Give a topic more partitions, `total` in all; keys go elsewhere from then on."""
+    def create_partitions(
+        self, name: str, total: int, waits_for: Callable[[str], None] = lambda missing: None
+    ) -> Topic:
+        """Give a topic more partitions, `total` in all, and wait as for a new one; keys go elsewhere from then on."""
 
         def check(answer: CreatePartitionsResponse) -> None:
             for each in answer.results:
@@ -125,7 +130,7 @@ class Admin:
 
         request = CreatePartitionsRequest([CreatePartitionsTopic(name, total, None)], self._timeout_ms)
         self._client.call_controller(request, CreatePartitionsResponse, check)
-        return self._client.retry(lambda: self._led_topic(name, total))
+        return self._client.retry(lambda: self._led_topic(name, total, waits_for))
 
     def delete_topic(self, name: str) -> None:
         """Remove a topic and its records."""
@@ -138,21 +143,29 @@ class Admin:
         self._client.call_controller(request, DeleteTopicsResponse, check)
         self._client.metadata.topics.pop(name, None)
 
-    def _led_topic(self, name: str, partitions: int) -> Topic:
+    def _led_topic(self, name: str, partitions: int, waits_for: Callable[[str], None]) -> Topic:
         self._client.refresh([name])
         topic = self._client.metadata.topics.get(name)
-        if (
-            topic is None
-            or len(topic.partitions) < partitions
-            or len(topic.writable()) < len(topic.partitions)
-        ):
-            raise ErrorCode.LEADER_NOT_AVAILABLE.error(f"{name} is created and has no leaders yet")
+        if topic is None or len(topic.partitions) < partitions:
+            missing = "the broker that was asked does not know of them yet"
+        elif led_by_none := len(topic.partitions) - len(topic.writable()):
+            missing = f"{led_by_none} of {len(topic.partitions)} partitions have no leader"
+        else:
+            missing = missing_of(self._client, topic)
+        if topic is None or missing:
+            waits_for(missing)
+            raise ErrorCode.LEADER_NOT_AVAILABLE.error(
+                f"{name} is created, and not all of it can be written to yet: {missing}"
+            )
         return topic
 
     # ── settings ─────────────────────────────────────────────────────────────────────
 
-    def configs(self, resource: Resource, *, documentation: bool = False) -> list[Config]:
-        """The settings of a topic or a broker, all of them, by name."""
+    def configs(
+        self, resource: Resource, *, documentation: bool = False, anywhere: bool = False
+    ) -> list[Config]:
+        """The settings of a topic or a broker, all of them, by name; those of a topic by the controller, or from
+        `anywhere`, which may be a moment behind."""
         asked = DescribeConfigsResource(resource.type, resource.name, None)
         request = DescribeConfigsRequest([asked], True, documentation)
 
@@ -160,7 +173,10 @@ class Admin:
             for each in answer.results:
                 check_error(each.error_code, each.error_message, resource)
 
-        answer = self._call_for(resource, request, DescribeConfigsResponse, check)
+        if anywhere:
+            answer = self._client.call_any(request, DescribeConfigsResponse, check)
+        else:
+            answer = self._call_for(resource, request, DescribeConfigsResponse, check)
         return configs_of(answer.results[0])
 
     def alter_configs(

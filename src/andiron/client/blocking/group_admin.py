@@ -18,6 +18,7 @@ from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
 from andiron.client.blocking.first_records import times_of_records
+from andiron.client.blocking.side_by_side import glimpses
 from andiron.client.core.answers import by_topic, check_error
 from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.client.core.group_descriptions import DEAD, CommittedOffset, GroupDescription, GroupListing
@@ -146,19 +147,31 @@ class GroupAdmin:
         coordinator = self._coordinators.connection(group)
         coordinator.versions.require(ApiKey.OFFSET_FETCH, STABLE_SINCE, "waiting for stable offsets")
 
-    def lag(self, group: str, now_ms: int, also: Iterable[TopicPartition] = ()) -> dict[TopicPartition, Lag]:
-        """How far the group is behind, in the partitions that it has committed and `also` in others.
+    def lag(self, group: GroupDescription, now_ms: int) -> dict[TopicPartition, Lag]:
+        """How far the group is behind, in the partitions that it has committed or has members for; and, where it reads
+        whole topics, in all others of these, which somebody has to begin with.
 
-        A partition that is gone, or has no leader, has no end.
+        A partition that is gone, or has no leader, or one that does not answer soon, has no end.
         """
-        committed = self.committed(group)
-        partitions = sorted({*committed, *also})
-        led = self.led(partitions)
-        starts, ends = self._offsets(led, EARLIEST), self._offsets(led, LATEST)
+        committed = self.committed(group.id)
+        partitions = sorted({*committed, *group.owners()})
+        topics = group.topics() | {each.topic for each in partitions} if group.subscribes else set()
+        partitions = sorted({*partitions, *self._partitions_of(topics)})
+        logs = glimpses(self._client, self.led(partitions))
+        starts = {each: log.start for each, log in logs.items() if log.start is not None}
+        ends = {each: log.end for each, log in logs.items() if log.end is not None}
         times = times_of_records(self._client, first_unread(committed, starts, ends))
         return {
-            each: lag_of(committed.get(each), ends.get(each), times.get(each), now_ms) for each in partitions
+            each: lag_of(committed.get(each), starts.get(each), ends.get(each), times.get(each), now_ms)
+            for each in partitions
         }
+
+    def _partitions_of(self, topics: Iterable[str]) -> list[TopicPartition]:
+        """All partitions of those topics that there are."""
+        names = sorted(topics)
+        self._client.retry(lambda: self._client.refresh(names))
+        known = self._client.metadata.topics
+        return [each for name in names if name in known for each in known[name].names()]
 
     def led(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
         """Those of some partitions that are there and have a leader: a group may outlive its topics."""

@@ -111,6 +111,16 @@ class GroupDescription(NamedTuple):
         """Whether somebody is in it who would not be told of a change to its offsets."""
         return bool(self.members) or self.state not in (EMPTY, DEAD)
 
+    @property
+    def subscribes(self) -> bool:
+        """Whether its members read whole topics, or did. Who assigns partitions to itself, and only commits, does not,
+        and neither do the workers of Kafka Connect."""
+        return self.protocol_type == PROTOCOL_TYPE
+
+    def topics(self) -> set[str]:
+        """What its members subscribe to by name."""
+        return {topic for member in self.members for topic in member.topics if not topic.startswith("/")}
+
     def owners(self) -> dict[TopicPartition, GroupMember]:
         """The member that has each partition."""
         return {partition: member for member in self.members for partition in member.partitions or ()}

@@ -9,6 +9,9 @@ and the markers of transactions. In time, it is the age of the first record that
 the answer to "how old is what we work on", and nothing when there is nothing left to do.
 
 One batch of the partition, fetched at the committed offset, is enough to know that record's time.
+
+Where nothing is committed, a consumer begins where its auto.offset.reset says, which only the consumer knows. So the
+lag is anything from nothing (latest) to all records that there are (earliest): `unread`, and no lag.
 """
 
 from __future__ import annotations
@@ -29,12 +32,17 @@ class Lag(NamedTuple):
     end: int | None
     records: int | None
     ms: int | None
+    unread: int | None = None  # where nothing is committed: the records from the first there is
 
 
-def lag_of(committed: CommittedOffset | None, end: int | None, written_at: int | None, now_ms: int) -> Lag:
+def lag_of(
+    committed: CommittedOffset | None, start: int | None, end: int | None, written_at: int | None, now_ms: int
+) -> Lag:
     """The lag of a partition whose first record to be consumed was written at a time, if that is known."""
-    if committed is None or end is None:
+    if start is None or end is None:
         return Lag(committed, end, None, None)
+    if committed is None:
+        return Lag(None, end, None, None, max(0, end - start))
     records = max(0, end - committed.offset)
     if not records:
         return Lag(committed, end, 0, 0)

@@ -26,8 +26,23 @@ def of_controller(value: Callable[[ControllerTotals], int]) -> Callable[[Survey]
 def of_lags(value: Callable[[Lag], float | None]) -> Callable[[Survey], Iterable[Sample]]:
     """A value of every committed offset, where it is known."""
     return lambda survey: (
-        (labels, told) for labels, each in survey.lags if (told := value(each)) is not None
+        (labels, told)
+        for labels, each in survey.lags
+        if each.committed is not None and (told := value(each)) is not None
     )
+
+
+def of_uncommitted(value: Callable[[Lag], float | None]) -> Callable[[Survey], Iterable[Sample]]:
+    """A value of every partition that a group reads and has never committed, where it is known."""
+    return lambda survey: (
+        (labels, told)
+        for labels, each in survey.lags
+        if each.committed is None and (told := value(each)) is not None
+    )
+
+
+def _rebalances(survey: Survey) -> Iterator[Sample]:
+    return ((labelled(group=group, reason=reason), count) for group, reason, count in survey.rebalances)
 
 
 def _quorum_lags(survey: Survey) -> Iterator[Sample]:
@@ -120,6 +135,14 @@ FAMILIES = [
         "name=consumer-group-count,state=…; name=classic-group-count,state=…",
         _groups, "protocol", "state",
     ),
+    counter(
+        "group_rebalances_total",
+        "Rebalances of a group since it is coordinated here, by what began them: join, leave, session_timeout, "
+        "rebalance_timeout, subscription, metadata, size, protocol.",
+        "kafka.server:type=group-coordinator-metrics,name=group-completed-rebalance-count; "
+        "name=consumer-group-rebalance-count",
+        _rebalances, "group", "reason",
+    ),
     gauge(
         "group_committed_offset", "Told by the group's coordinator: the offset that a group has committed.",
         "", of_lags(lambda lag: lag.committed), "group", "topic", "partition",
@@ -131,6 +154,15 @@ FAMILIES = [
     gauge(
         "group_lag_seconds", "Age of the first record that is not committed, where an in-sync replica is here.",
         "", of_lags(lambda lag: None if lag.age_ms is None else lag.age_ms / 1000), "group", "topic", "partition",
+    ),
+    gauge(
+        "group_uncommitted", "1 for each partition that a group reads and has never committed: it has no lag.",
+        "", of_uncommitted(lambda lag: 1), "group", "topic", "partition",
+    ),
+    gauge(
+        "group_uncommitted_records",
+        "Records there are in such a partition, where an in-sync replica is here; auto.offset.reset says what of them.",
+        "", of_uncommitted(lambda lag: lag.records), "group", "topic", "partition",
     ),
     gauge(
         "group_lag_unmeasured", "Lags that have no seconds because too many had to be looked up.",

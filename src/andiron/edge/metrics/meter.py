@@ -9,7 +9,11 @@ in took as long as that turn, so it is only counted (`of_turn`), and all of a ki
 end. Only those that are kept waiting are remembered one by one, with the turn in which they came; they have a second
 histogram with the wait alone.
 
-The kind of a request is the second byte of its frame, the low one of its API key; no key needs the first.
+The kind of a request is the second byte of its frame, the low one of its API key; no key needs the first. Fetches of
+followers are a kind of their own, as in Kafka: they wait for records most of the time, and replication for them.
+
+The disk is timed where it is used (`DiskTimes`): every fsync, in the thread that makes it, and one in so many of
+the reads and writes, which the loop makes.
 
 Read next: connection.py, which counts; catalog.py, which publishes.
 """
@@ -18,16 +22,18 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-KINDS = 257
+KINDS = 258
 NO_KIND = 256  # of a frame that is too short to be a request
+FETCH, FOLLOWER_FETCH = 1, 257
 
 # Seconds, up to and including: what Prometheus calls `le`.
 BOUNDS = (
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 )  # fmt: skip
 Came = tuple[int, float]  # a request's kind, and when the turn began in which it came
+ONE_IN = 17  # reads or writes is timed; a prime, so that what alternates is met in all its parts
 RATIO_S = 10.0  # the least time that a ratio is taken over, if there has been as much
 
 
@@ -47,12 +53,49 @@ class Histogram:
         self.sum += seconds * count
 
 
+class Sampled:
+    """How long one in so many took. Whoever does the work counts `left` down, and asks for the time at 0:
+
+    times.left -= 1
+    began = 0.0 if times.left else times.begins()
+    ...
+    if began:
+        times.ends(began)
+    """
+
+    __slots__ = ("_clock", "histogram", "left")
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self.histogram = Histogram()
+        self.left = 1  # the first is timed
+
+    def begins(self) -> float:
+        """It is this one's turn to be timed."""
+        self.left = ONE_IN
+        return self._clock()
+
+    def ends(self, began: float) -> None:
+        """It is done."""
+        self.histogram.add(self._clock() - began)
+
+
+class DiskTimes:
+    """How long the disk takes."""
+
+    __slots__ = ("reads", "syncs", "writes")
+
+    def __init__(self) -> None:
+        self.reads, self.writes = Sampled(), Sampled()
+        self.syncs = Histogram()
+
+
 class Meter:
     """The counters of one loop."""
 
     __slots__ = (
-        "_clock", "_flushing", "_marks", "began", "busy_s", "durations", "ended", "flushes", "idle_s", "kinds", "late",
-        "of_turn", "started", "turns", "waits",
+        "_clock", "_flushing", "_marks", "began", "busy_s", "disk", "durations", "ended", "flushes", "followers",
+        "idle_s", "kinds", "late", "of_turn", "started", "turns", "waits",
     )  # fmt: skip
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -66,6 +109,8 @@ class Meter:
         self.durations: dict[int, Histogram] = {}
         self.waits: dict[int, Histogram] = {}
         self.flushes = Histogram()
+        self.disk = DiskTimes()
+        self.followers: Collection[int] = ()  # connections on which followers fetch, as the node knows
         self._flushing: dict[int, float] = {}
         self._marks = [(self.began, 0.0)] * 2  # at the last two askings: when, and how long it had been idle
 

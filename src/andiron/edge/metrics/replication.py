@@ -122,7 +122,8 @@ FAMILIES = [
         "", lambda s: single(s.totals.follower_lag_max),
     ),
     gauge(
-        "follower_lag_max_seconds", "The longest since a follower here was caught up; replica.lag.time.max.ms ends it.",
+        "follower_lag_max_seconds",
+        "The longest that a follower of a partition led here has not been caught up; 0: each has all there is.",
         "", lambda s: single(s.totals.follower_behind_ms_max / 1000),
     ),
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from andiron.broker.group_stats import Lag, LagWatch, group_states, transaction_states
+from andiron.broker.group_stats import Lag, LagWatch, group_states, rebalances, transaction_states
 from andiron.broker.stats import (
     BrokerTotals,
     ControllerTotals,
@@ -37,6 +37,7 @@ class Survey:
     controller: ControllerTotals | None  # None where it is not active
     quorum: QuorumStats
     groups: dict[tuple[str, str], int]
+    rebalances: list[tuple[str, str, int]]
     transactions: dict[str, int]
     topics: list[tuple[str, TopicTraffic]]
 
@@ -64,6 +65,7 @@ class Survey:
             yield
         self.quorum = quorum_stats(broker)
         self.groups, self.transactions = group_states(broker), transaction_states(broker)
+        self.rebalances = rebalances(broker)
         self.topics = broker.partitions.traffic.topics()
 
     @property

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from andiron.broker.traffic import TopicTraffic
 from andiron.edge.metrics.families import Sample, counter, gauge, histogram, single
-from andiron.edge.metrics.meter import Histogram
+from andiron.edge.metrics.meter import FETCH, FOLLOWER_FETCH, Histogram
 from andiron.edge.metrics.survey import Survey
 from andiron.edge.metrics.text import inner, labelled
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import APIS
 
 _TOPIC = "kafka.server:type=BrokerTopicMetrics,name={},topic=…"
+FETCHES = {FETCH: "FetchConsumer", FOLLOWER_FETCH: "FetchFollower"}
 _REQUEST = "kafka.network:type=RequestMetrics,name={},request=…"
 
 
@@ -38,13 +39,25 @@ def by_api(of: Callable[[Survey], dict[int, Histogram]]) -> Callable[[Survey], I
 
 
 def api_name(key: int) -> str:
-    """What Kafka calls an API; keys that it does not know are one."""
+    """What Kafka calls an API, and a fetch by who fetches; keys that it does not know are one."""
+    if key in FETCHES:
+        return FETCHES[key]
     return APIS[key].name if key in APIS else "unknown"
+
+
+def _disk(survey: Survey) -> Iterator[Sample]:
+    times = survey.host.meter.disk
+    yield inner(operation="read"), times.reads.histogram
+    yield inner(operation="write"), times.writes.histogram
+    yield inner(operation="sync"), times.syncs
 
 
 def _errors(survey: Survey) -> Iterator[Sample]:
     for (key, number), count in list(survey.node.errors.items()):
-        yield labelled(api=api_name(key), error=ErrorCode.of(number).name), count
+        yield (
+            labelled(api=APIS[key].name if key in APIS else "unknown", error=ErrorCode.of(number).name),
+            count,
+        )
 
 
 def _connections(survey: Survey) -> Iterator[Sample]:
@@ -157,5 +170,10 @@ FAMILIES = [
     histogram(
         "flush_duration_seconds", "From the wish for an fsync to its end, the wait for the one before included.",
         "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs", lambda s: [("", s.host.meter.flushes)],
+    ),
+    histogram(
+        "disk_duration_seconds",
+        "What a read or write of a log's file took, one in 17 of them, and each fsync (sync) by itself.",
+        "", _disk, "operation",
     ),
 ]  # fmt: skip

@@ -270,6 +270,9 @@ class ClassicGroup:
             return self.protocol_type == PROTOCOL_TYPE
         return topic in self._topics
 
+    def subscribed_topics(self) -> frozenset[str]:
+        return self._topics or frozenset()
+
     def offsets_idle_since(self, topic: str, committed_at: Millis) -> Millis | None:
         if not self.protocol_type:
             return committed_at

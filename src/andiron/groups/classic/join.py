@@ -20,6 +20,7 @@ from andiron.groups.classic.member import ClassicMember, protocols_of
 from andiron.groups.classic.rebalance import Rebalance
 from andiron.groups.classic.records import written
 from andiron.groups.group import World
+from andiron.groups.rebalances import JOIN, METADATA, SUBSCRIPTION
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
@@ -98,7 +99,7 @@ class Joining:
         group.add(member, request.protocol_type)
         promise = group.await_join(member)
         group.start_session(member_id, self._now, NEW_MEMBER_TIMEOUT_MS)
-        self._rebalance.begin_or_complete(group, self._now, self.outcome)
+        self._rebalance.begin_or_complete(group, self._now, self.outcome, JOIN)
         return promise
 
     # ── static members that come back ────────────────────────────────────────────────
@@ -115,7 +116,7 @@ class Joining:
             self.outcome.records.append(written(group))
             return self._back_in_place(group, member, former_leader)
         promise = group.await_join(member)
-        self._rebalance.begin_or_complete(group, self._now, self.outcome)
+        self._rebalance.begin_or_complete(group, self._now, self.outcome, JOIN)
         return promise
 
     def _back_in_place(
@@ -142,13 +143,13 @@ class Joining:
         leads = group.leader == member.id
         if unchanged and (group.state == COMPLETING or (group.state == STABLE and not leads)):
             return joined(group, member)
-        return self._rejoin(group, member)
+        return self._rejoin(group, member, METADATA if unchanged else SUBSCRIPTION)
 
-    def _rejoin(self, group: ClassicGroup, member: ClassicMember) -> Promise:
+    def _rejoin(self, group: ClassicGroup, member: ClassicMember, reason: str) -> Promise:
         self.outcome.refuse(group, member, ErrorCode.REBALANCE_IN_PROGRESS)  # an earlier request of the same
         self._update(group, member)
         promise = group.await_join(member)
-        self._rebalance.begin_or_complete(group, self._now, self.outcome)
+        self._rebalance.begin_or_complete(group, self._now, self.outcome, reason)
         return promise
 
     def _update(self, group: ClassicGroup, member: ClassicMember) -> None:

@@ -31,6 +31,7 @@ from andiron.groups.classic.join import Joining
 from andiron.groups.classic.rebalance import Rebalance
 from andiron.groups.classic.records import restored, written
 from andiron.groups.group import TimerKey, World
+from andiron.groups.rebalances import LEAVE, PROTOCOL, SESSION_TIMEOUT, SIZE
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
@@ -131,7 +132,7 @@ class ClassicProtocol:
             response.members.append(MemberResponse(each.member_id, each.group_instance_id, error.number))
         if group is not None:
             if len(group.members) < members_before:
-                self._rebalance.someone_left(group, now, outcome)
+                self._rebalance.someone_left(group, now, outcome, LEAVE)
             else:
                 self._rebalance.complete_if_all_joined(group, now, outcome)
         if not by_batch:
@@ -188,7 +189,7 @@ class ClassicProtocol:
             self._rebalance.complete_if_all_joined(group, now, outcome)
         elif not member.may_be_silent:
             self._rebalance.drop(group, member, outcome)
-            self._rebalance.someone_left(group, now, outcome)
+            self._rebalance.someone_left(group, now, outcome, SESSION_TIMEOUT)
 
     def loaded(self, now: Millis) -> None:
         """The log has been read: from now on members must be heard from. A group that is too large for what is
@@ -199,7 +200,7 @@ class ClassicProtocol:
                 for member in group.members.values():
                     group.start_session(member.id, now, member.session_timeout_ms)
                 if len(group.members) > self._world.settings.group_max_size:
-                    self._rebalance.prepare(group, now, Outcome())
+                    self._rebalance.prepare(group, now, Outcome(), SIZE)
 
     # ── the log ──────────────────────────────────────────────────────────────────────
 
@@ -242,7 +243,7 @@ class ClassicProtocol:
         self._world.groups[group.id] = group
         record = written(group)
         if rebalance:
-            self._rebalance.prepare(group, now, Outcome())
+            self._rebalance.prepare(group, now, Outcome(), PROTOCOL)
         return record
 
     def _group(self, group_id: str) -> ClassicGroup | None:

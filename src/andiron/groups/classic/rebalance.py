@@ -32,6 +32,7 @@ from andiron.groups.classic.group import (
 from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.records import written
 from andiron.groups.group import TimerKey, World
+from andiron.groups.rebalances import REBALANCE_TIMEOUT
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
 from andiron.model.machine import Promise
@@ -44,19 +45,20 @@ class Rebalance:
     """What moves the groups of a shard through their states."""
 
     def __init__(self, world: World) -> None:
-        self._settings, self._timers = world.settings, world.timers
+        self._settings, self._timers, self._rebalances = world.settings, world.timers, world.rebalances
 
     # ── towards the next generation ──────────────────────────────────────────────────
 
-    def begin_or_complete(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
+    def begin_or_complete(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
         """Somebody has come, or has changed: there must be another generation, with all who join."""
         if group.state == PREPARING:
             self.complete_if_all_joined(group, now, outcome)
         else:
-            self.prepare(group, now, outcome)
+            self.prepare(group, now, outcome, reason)
 
-    def prepare(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
+    def prepare(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
         """Ask all members to join again."""
+        self._rebalances.begins(group.id, reason)
         if group.state == COMPLETING:
             self._take_back_assignments(group, now, outcome)
         group.unsynced.clear()
@@ -154,7 +156,7 @@ class Rebalance:
         if group.state in (COMPLETING, STABLE) and group.unsynced:
             for member_id in list(group.unsynced):
                 self.drop(group, group.members[member_id], outcome)
-            self.prepare(group, now, outcome)
+            self.prepare(group, now, outcome, REBALANCE_TIMEOUT)
 
     # ── members go ───────────────────────────────────────────────────────────────────
 
@@ -169,9 +171,9 @@ class Rebalance:
         group.rename(member, new_id)
         self.note_sync(group, member)
 
-    def someone_left(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
+    def someone_left(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
         """A member is gone: what it had must be assigned to the others."""
         if group.state in (COMPLETING, STABLE):
-            self.prepare(group, now, outcome)
+            self.prepare(group, now, outcome, reason)
         else:
             self.complete_if_all_joined(group, now, outcome)

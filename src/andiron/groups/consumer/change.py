@@ -35,6 +35,7 @@ from andiron.groups.consumer.target_assignment import (
     subscribed_ids,
 )
 from andiron.groups.group import World
+from andiron.groups.rebalances import JOIN, METADATA, SUBSCRIPTION
 from andiron.groups.records import GroupRecord
 from andiron.model.ids import Millis
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
@@ -44,7 +45,7 @@ class Change:
     """What becomes of a group, record by record."""
 
     def __init__(self, world: World, matches: Matches, group: ConsumerGroup, now: Millis) -> None:
-        self._topics, self._settings = world.topics, world.settings
+        self._topics, self._settings, self._rebalances = world.topics, world.settings, world.rebalances
         self._matches, self._group, self._now = matches, group, now
         self.former: Member | None = None  # whom the member takes the place of
         self._members: Mapping[str, Member] = group.members
@@ -103,7 +104,7 @@ class Change:
         resolved = self._resolve(group.uses if as_before else pattern_uses(self._members.values()))
         found = self._hash(seen_before=as_before and not resolved)
         if self._subscription_changed or resolved or found != group.metadata_hash:
-            self._bump(found)
+            self._bump(found, JOIN if is_new else SUBSCRIPTION if self._subscription_changed else METADATA)
         return after
 
     def _resolve(self, uses: Mapping[str, int]) -> bool:
@@ -135,7 +136,8 @@ class Change:
             group.seen = Seen(version, found)
         return found
 
-    def _bump(self, found: int) -> None:
+    def _bump(self, found: int, reason: str) -> None:
+        self._rebalances.begins(self._group.id, reason)
         self.epoch += 1
         self.records.append(epoch_record(self._group.id, self.epoch, found))
         if self._group.has_partition_metadata:
@@ -176,7 +178,7 @@ class Change:
 
     # ── members go ───────────────────────────────────────────────────────────────────
 
-    def remove(self, leaving: Sequence[Member]) -> None:
+    def remove(self, leaving: Sequence[Member], reason: str) -> None:
         """Members are gone, and what they held is free. Whoever is heard from next has the targets made anew."""
         group = self._group
         for member in leaving:
@@ -185,4 +187,4 @@ class Change:
         self._members = {id: member for id, member in group.members.items() if id not in gone}
         self._drop_unused(pattern_uses(self._members.values()))
         self._patterns = {pattern: resolved.topics for pattern, resolved in group.patterns.items()}
-        self._bump(self._hash(seen_before=False))
+        self._bump(self._hash(seen_before=False), reason)

@@ -19,6 +19,7 @@ from andiron.groups.consumer.migration import assignment_bytes, subscription_ver
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import Sessions
 from andiron.groups.group import World
+from andiron.groups.rebalances import LEAVE
 from andiron.groups.records import ClassicMemberMetadata, GroupRecord
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
@@ -140,7 +141,7 @@ class ClassicMembers:
             if by_batch
             else LeaveGroupResponse(error_code=answers[0].error_code)
         )
-        return self._departures.remove(group, list(leaving.values()), response, now)
+        return self._departures.remove(group, list(leaving.values()), response, now, LEAVE)
 
 
 def _find(group: ConsumerGroup, member_id: str, instance_id: str | None) -> Member:

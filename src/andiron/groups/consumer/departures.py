@@ -35,7 +35,7 @@ class Departures:
         self._sessions, self._classic = sessions, classic
 
     def remove(
-        self, group: ConsumerGroup, leaving: Sequence[Member], response: Any, now: Millis
+        self, group: ConsumerGroup, leaving: Sequence[Member], response: Any, now: Millis, reason: str
     ) -> Decision[GroupRecord]:
         """These members are gone."""
         if not leaving:
@@ -45,7 +45,7 @@ class Departures:
         if may_downgrade(list(staying.values()), self._world.settings):
             return Decision(response, self.downgrade(group, staying, now, rebalance=True), firm=False)
         change = Change(self._world, self._matches, group, now)
-        change.remove(leaving)
+        change.remove(leaving, reason)
         for member in leaving:
             self._sessions.end(group.id, member.id)
         return Decision(response, change.records, firm=False)

@@ -237,10 +237,13 @@ class ConsumerGroup:
         """A commit is no heartbeat here: members send those all the time, whatever else they do."""
 
     def is_subscribed_to(self, topic: str) -> bool:
+        return topic in self.subscribed_topics()
+
+    def subscribed_topics(self) -> frozenset[str]:
         if self._topics is None:
             patterns = {pattern: resolved.topics for pattern, resolved in self.patterns.items()}
             self._topics = frozenset(subscribed_names(self.members.values(), patterns))
-        return topic in self._topics
+        return self._topics
 
     def offsets_idle_since(self, topic: str, committed_at: Millis) -> Millis | None:
         return None if self.is_subscribed_to(topic) else committed_at

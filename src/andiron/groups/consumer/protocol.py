@@ -34,8 +34,9 @@ from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.consumer.member import AWAY, JOINING, LEAVING, UNSAID, Member
 from andiron.groups.consumer.migration import check_upgrade, upgraded
 from andiron.groups.consumer.patterns import Matches
-from andiron.groups.consumer.sessions import REBALANCE, Sessions
+from andiron.groups.consumer.sessions import REBALANCE, SESSION, Sessions
 from andiron.groups.group import TimerKey, World
+from andiron.groups.rebalances import LEAVE, REBALANCE_TIMEOUT, SESSION_TIMEOUT
 from andiron.groups.records import ConsumerGroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
@@ -167,7 +168,7 @@ class ConsumerProtocol:
         response = ConsumerGroupHeartbeatResponse(member_id=member_id, member_epoch=request.member_epoch)
         if request.member_epoch == AWAY:
             return self._departures.away(group, member, response)
-        return self._departures.remove(group, [member], response, now)
+        return self._departures.remove(group, [member], response, now, LEAVE)
 
     # ── requests of the classic protocol ─────────────────────────────────────────────
 
@@ -215,7 +216,8 @@ class ConsumerProtocol:
         if member is None or (timer.purpose == REBALANCE and not member.revoking):
             return Decision(None)
         assert isinstance(group, ConsumerGroup)
-        return self._departures.remove(group, [member], None, now)
+        reason = SESSION_TIMEOUT if timer.purpose == SESSION else REBALANCE_TIMEOUT
+        return self._departures.remove(group, [member], None, now, reason)
 
     def loaded(self, now: Millis) -> None:
         """The log has been read: from now on members must be heard from."""

@@ -45,6 +45,7 @@ from andiron.wire.messages.incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
+from andiron.wire.messages.list_offsets import ListOffsetsResponse
 from unit.client.logs import Logs
 from unit.client.scripted import NODE_ID, ScriptedBroker
 
@@ -76,12 +77,35 @@ def test_a_new_topic_is_there_when_the_call_returns(broker: ScriptedBroker, admi
 
     broker.on(ApiKey.CREATE_TOPICS, create)
     broker.on(ApiKey.METADATA, broker.metadata, broker.metadata, now_led)
+    Logs(broker)
 
     assert len(admin.create_topic("new", 3, configs={"retention.ms": "1"}).partitions) == 3
     (request,) = broker.requests("CreateTopics")
     (topic,) = request.topics
     assert (topic.name, topic.num_partitions, topic.replication_factor) == ("new", 3, -1)
     assert [(each.name, each.value) for each in topic.configs] == [("retention.ms", "1")]
+
+
+def test_a_new_topic_is_waited_for_until_its_leaders_take_records(
+    broker: ScriptedBroker, admin: Admin
+) -> None:
+    def create(request: Any) -> CreateTopicsResponse:
+        broker.topic("new", partitions=3)
+        return CreateTopicsResponse(topics=[CreatableTopicResult("new")])
+
+    def not_yet(request: Any) -> ListOffsetsResponse:
+        answer = logs.list_offsets(request)
+        answer.topics[0].partitions[1].error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER.number
+        return answer
+
+    logs = Logs(broker)
+    broker.on(ApiKey.CREATE_TOPICS, create)
+    broker.on(ApiKey.LIST_OFFSETS, not_yet, not_yet, logs.list_offsets)
+    missing: list[str] = []
+
+    admin.create_topic("new", 3, waits_for=missing.append)
+
+    assert missing == ["broker 1 leads 3 partitions and takes records for 2"] * 2
 
 
 def test_a_topic_that_is_there_is_refused_in_the_brokers_words(broker: ScriptedBroker, admin: Admin) -> None:
@@ -100,6 +124,7 @@ def test_more_partitions_are_a_new_total(broker: ScriptedBroker, admin: Admin) -
         return CreatePartitionsResponse(results=[CreatePartitionsTopicResult("t")])
 
     broker.on(ApiKey.CREATE_PARTITIONS, more)
+    Logs(broker)
 
     assert len(admin.create_partitions("t", 5).partitions) == 5
 

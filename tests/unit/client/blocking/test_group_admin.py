@@ -165,10 +165,12 @@ def test_lag_is_known_as_far_as_it_can_be(
     Logs(broker).write(0, b"a", b"b", b"c")
     coordinating.committed["g"] = {"t": {0: 1}, "gone": {0: 7}}
 
-    assert admin.lag("g", NOW, also=[P1]) == {
+    coordinating.classic_group("g", "Stable", m1=[1])
+
+    assert admin.lag(admin.describe("g"), NOW) == {
         GONE: Lag(at(7), None, None, None),
         P0: Lag(at(1), 3, 2, NOW - 1000),
-        P1: Lag(None, 0, None, None),
+        P1: Lag(None, 0, None, None, unread=0),
     }
 
 
@@ -178,7 +180,9 @@ def test_without_a_lag_nothing_is_fetched(
     Logs(broker).write(0, b"a")
     coordinating.committed["g"] = {"t": {0: 1}}
 
-    assert admin.lag("g", NOW) == {P0: Lag(at(1), 1, 0, 0)}
+    coordinating.classic_group("g")
+
+    assert admin.lag(admin.describe("g"), NOW)[P0] == Lag(at(1), 1, 0, 0)
     assert broker.requests("Fetch") == []
 
 

@@ -18,25 +18,30 @@ def at(offset: int) -> CommittedOffset:
 
 
 def test_lag_is_what_lies_between_and_how_old_its_first_record_is() -> None:
-    assert lag_of(at(3), 10, 4_000, NOW) == Lag(at(3), 10, 7, 6_000)
+    assert lag_of(at(3), 0, 10, 4_000, NOW) == Lag(at(3), 10, 7, 6_000)
 
 
 def test_nothing_left_is_no_lag_at_all() -> None:
-    assert lag_of(at(10), 10, None, NOW) == Lag(at(10), 10, 0, 0)
+    assert lag_of(at(10), 0, 10, None, NOW) == Lag(at(10), 10, 0, 0)
 
 
 def test_a_log_that_was_cut_leaves_nobody_ahead_of_it() -> None:
-    assert lag_of(at(12), 10, None, NOW) == Lag(at(12), 10, 0, 0)
+    assert lag_of(at(12), 0, 10, None, NOW) == Lag(at(12), 10, 0, 0)
 
 
 def test_what_is_not_known_stays_unknown() -> None:
-    assert lag_of(None, 10, None, NOW) == Lag(None, 10, None, None)
-    assert lag_of(at(3), None, None, NOW) == Lag(at(3), None, None, None)
-    assert lag_of(at(3), 10, None, NOW) == Lag(at(3), 10, 7, None)
+    assert lag_of(None, None, None, None, NOW) == Lag(None, None, None, None)
+    assert lag_of(at(3), None, None, None, NOW) == Lag(at(3), None, None, None)
+    assert lag_of(at(3), 0, 10, None, NOW) == Lag(at(3), 10, 7, None)
+
+
+def test_where_nothing_is_committed_there_is_no_lag_and_yet_records_that_nobody_has_read() -> None:
+    assert lag_of(None, 4, 10, None, NOW) == Lag(None, 10, None, None, unread=6)
+    assert lag_of(None, 10, 10, None, NOW).unread == 0
 
 
 def test_a_clock_ahead_of_ours_is_no_negative_age() -> None:
-    assert lag_of(at(3), 10, NOW + 5, NOW).ms == 0
+    assert lag_of(at(3), 0, 10, NOW + 5, NOW).ms == 0
 
 
 def test_reading_goes_on_where_the_log_starts_at_the_least() -> None:

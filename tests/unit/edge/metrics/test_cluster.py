@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from unit.edge.metrics.scraped import scraped
 from worlds.cluster import SmallCluster
-from worlds.coordinating import commit, coordinating, in_transaction
+from worlds.coordinating import commit, consumer_heartbeat, coordinating, in_transaction
 from worlds.node import SmallNode
 
 LAG = '{group="g",topic="t",partition="0"}'
@@ -60,6 +60,29 @@ def test_a_lag_that_is_not_known_here_is_left_out():
 
     assert seen[f"andiron_group_committed_offset{LAG}"] == 0
     assert f"andiron_group_lag_records{LAG}" not in seen
+
+
+def test_what_was_never_committed_has_metrics_of_its_own():
+    world = coordinating()
+    world.produce("t", b"a", b"b", b"c")
+    world.ask(consumer_heartbeat(group="g"))
+
+    seen = scraped(world)
+
+    assert seen[f"andiron_group_uncommitted{LAG}"] == 1
+    assert seen[f"andiron_group_uncommitted_records{LAG}"] == 3
+    assert f"andiron_group_committed_offset{LAG}" not in seen
+    assert f"andiron_group_lag_records{LAG}" not in seen
+
+    assert commit(world, 1, group="h") == "NONE"
+    assert 'andiron_group_uncommitted{group="h",topic="t",partition="0"}' not in scraped(world)
+
+
+def test_rebalances_are_told_by_group_and_reason():
+    world = coordinating()
+    world.ask(consumer_heartbeat(group="g"))
+
+    assert scraped(world)['andiron_group_rebalances_total{group="g",reason="join"}'] == 1
 
 
 def test_transactions():

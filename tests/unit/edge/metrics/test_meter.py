@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.edge.metrics.meter import BOUNDS, RATIO_S, Histogram, Meter
+from andiron.edge.metrics.meter import (
+    BOUNDS,
+    FETCH,
+    FOLLOWER_FETCH,
+    ONE_IN,
+    RATIO_S,
+    Histogram,
+    Meter,
+    Sampled,
+)
 from edge.playground import Playground
 
-PRODUCE, FETCH = 0, 1
+PRODUCE = 0
 
 
 class HandTime:
@@ -196,3 +205,28 @@ def test_a_loop_that_waits_is_idle():
         play.turn(3)
         assert play.host.meter.idle_s > 0.05
         assert play.host.meter.busy_s < play.host.meter.idle_s
+
+
+def test_one_in_so_many_is_timed_and_the_first_is(time):
+    times = Sampled(time)
+    for _ in range(2 * ONE_IN):
+        times.left -= 1
+        began = 0.0 if times.left else times.begins()
+        time.now += 0.003
+        if began:
+            times.ends(began)
+
+    assert sum(times.histogram.counts) == 2
+    assert times.histogram.sum == pytest.approx(0.006)
+
+
+def test_a_fetch_of_a_follower_is_a_kind_of_its_own():
+    with Playground() as play:
+        follower, consumer = play.connect(), play.connect()
+        play.host.meter.followers = [1]
+        for client in (follower, consumer):
+            client.send(b"\x00\x01:")
+        play.turn_until(lambda: len(play.node.texts) == 2)
+        play.turn()
+
+        assert [sum(play.host.meter.durations[kind].counts) for kind in (FOLLOWER_FETCH, FETCH)] == [1, 1]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from andiron.edge.metrics.meter import FETCH, FOLLOWER_FETCH
 from andiron.edge.metrics.traffic import api_name
 from andiron.wire.messages.heartbeat import HeartbeatRequest
 from edge.playground import Playground
@@ -84,3 +85,21 @@ def test_requests_that_wait_and_connections():
 
 def test_an_api_that_nobody_knows_has_a_name_too():
     assert (api_name(0), api_name(255), api_name(256)) == ("Produce", "unknown", "unknown")
+
+
+def test_fetches_are_told_by_who_fetches():
+    assert (api_name(FETCH), api_name(FOLLOWER_FETCH)) == ("FetchConsumer", "FetchFollower")
+
+
+def test_the_disk_is_told_by_what_it_does():
+    world = SmallNode()
+    host = host_of(world.node, world.now)
+    times = host.meter.disk.writes
+    times.ends(times.begins())
+    host.meter.disk.syncs.add(0.2)
+
+    seen = scraped(world, host)
+
+    assert seen['andiron_disk_duration_seconds_count{operation="write"}'] == 1
+    assert seen['andiron_disk_duration_seconds_count{operation="read"}'] == 0
+    assert seen['andiron_disk_duration_seconds_sum{operation="sync"}'] == 0.2

@@ -7,6 +7,7 @@ from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.consumer.member import Member, Profile
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.group import World
+from andiron.groups.rebalances import LEAVE
 from andiron.groups.records import (
     ConsumerGroupPartitionMetadataKey,
     ConsumerGroupPartitionMetadataValue,
@@ -161,7 +162,7 @@ def test_members_go_and_the_targets_are_left_to_whoever_comes_next():
     changes.says("b", READS_T)
     change = changes.change()
 
-    change.remove([changes.group.members["a"]])
+    change.remove([changes.group.members["a"]], LEAVE)
 
     assert changes.apply(change)[-1] == "Metadata"
     assert (changes.group.epoch, changes.group.assignment_epoch) == (4, 3)

@@ -1,0 +1,195 @@
+"""Several brokers asked at once and once: whoever does not answer soon is left out.
+
+    broker 1 ──▶ answer            0.01 s
+    broker 2 ──▶ (frozen)          3 s, and then it is known that it does not answer
+    broker 3 ──▶ answer            0.01 s
+
+For questions that are as good without some of the answers: a description is most needed when something is down, and
+nobody wants to wait a minute for the part of it that will not come. Each broker has a connection and a thread of its
+own for it, so the whole takes as long as the slowest, and no longer than `HASTE_MS` for one that answers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from andiron.client.blocking.client import Client
+from andiron.client.connection import Connection
+from andiron.client.core.addresses import Address
+from andiron.client.core.descriptions import EARLIEST, LATEST, LogDir
+from andiron.client.core.isolation import READ_UNCOMMITTED
+from andiron.client.core.metadata import NO_LEADER, ClusterMetadata, Topic
+from andiron.client.settings import ClientSettings
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import TopicPartition
+from andiron.wire.messages.describe_log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+)
+from andiron.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from andiron.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+R = TypeVar("R")
+
+HASTE_MS = 3_000  # for a connection, and for an answer
+THREADS_MAX = 32
+
+# For whoever describes: an answer is there at once, or it is not worth a minute.
+HASTY = ClientSettings(
+    request_timeout_ms=HASTE_MS, socket_connection_setup_timeout_ms=HASTE_MS, default_api_timeout_ms=5 * HASTE_MS
+)  # fmt: skip
+
+
+class Glimpse(NamedTuple):
+    """A partition's log on its leader; what is not known is None."""
+
+    start: int | None = None
+    end: int | None = None
+    size: int | None = None
+
+
+def ask_side_by_side(
+    client: Client, questions: Mapping[int, Callable[[Connection], R]]
+) -> dict[int, R | ProtocolError]:
+    """What each broker answers to its question, or what went wrong instead."""
+    haste = replace(
+        client.settings,
+        request_timeout_ms=min(HASTE_MS, client.settings.request_timeout_ms),
+        socket_connection_setup_timeout_ms=min(HASTE_MS, client.settings.socket_connection_setup_timeout_ms),
+    )
+
+    def ask(address: Address, question: Callable[[Connection], R]) -> R | ProtocolError:
+        try:
+            with closing(Connection(address, haste)) as connection:
+                return question(connection)
+        except ProtocolError as error:
+            return error
+
+    known = client.metadata.brokers
+    answers: dict[int, R | ProtocolError] = {
+        node: ErrorCode.BROKER_NOT_AVAILABLE.error(f"there is no broker {node} in the cluster")
+        for node in questions
+        if node not in known
+    }
+    asked = [node for node in questions if node in known]
+    if asked:
+        with ThreadPoolExecutor(min(THREADS_MAX, len(asked))) as threads:
+            addresses = [known[node].address for node in asked]
+            found = threads.map(ask, addresses, [questions[node] for node in asked])
+            answers.update(zip(asked, found, strict=True))
+    return answers
+
+
+# ── logs ─────────────────────────────────────────────────────────────────────────────
+
+
+def glimpses(
+    client: Client, partitions: Iterable[TopicPartition], *, sizes: bool = False
+) -> dict[TopicPartition, Glimpse]:
+    """The logs of some partitions, with their `sizes` or without, as far as their leaders answer."""
+    led = _by_leader(client.metadata, partitions)
+
+    def question(group: list[TopicPartition]) -> Callable[[Connection], dict[TopicPartition, Glimpse]]:
+        return lambda leader: _logs(leader, group, sizes)
+
+    found: dict[TopicPartition, Glimpse] = {}
+    for answer in ask_side_by_side(client, {node: question(group) for node, group in led.items()}).values():
+        if not isinstance(answer, ProtocolError):
+            found.update(answer)
+    return found
+
+
+def _by_leader(
+    metadata: ClusterMetadata, partitions: Iterable[TopicPartition]
+) -> dict[int, list[TopicPartition]]:
+    """Those that are there and have a leader."""
+    led: dict[int, list[TopicPartition]] = {}
+    for partition in partitions:
+        topic = metadata.topics.get(partition.topic)
+        if topic is not None and partition.partition < len(topic.partitions):
+            leader = topic.partitions[partition.partition].leader
+            if leader != NO_LEADER:
+                led.setdefault(leader, []).append(partition)
+    return led
+
+
+def _logs(leader: Connection, partitions: list[TopicPartition], sizes: bool) -> dict[TopicPartition, Glimpse]:
+    topics: dict[str, list[int]] = {}
+    for topic, number in partitions:
+        topics.setdefault(topic, []).append(number)
+    starts, ends = _offsets(leader, topics, EARLIEST), _offsets(leader, topics, LATEST)
+    told = _sizes(leader, topics) if sizes else {}
+    return {each: Glimpse(starts.get(each), ends.get(each), told.get(each)) for each in partitions}
+
+
+def _sizes(leader: Connection, topics: Mapping[str, list[int]]) -> dict[TopicPartition, int]:
+    """The bytes of the logs; none where that is not told, since the offsets are worth something by themselves."""
+    request = DescribeLogDirsRequest([DescribableLogDirTopic(name, each) for name, each in topics.items()])
+    found: dict[TopicPartition, int] = {}
+    with suppress(ProtocolError):
+        for told in leader.call(request, DescribeLogDirsResponse).results:
+            found.update(LogDir.of(told).sizes)
+    return found
+
+
+def _offsets(leader: Connection, topics: Mapping[str, list[int]], at: int) -> dict[TopicPartition, int]:
+    """Where the logs start or end, of those that it leads and knows the end of."""
+    rows = [
+        ListOffsetsTopic(name, [ListOffsetsPartition(number, -1, at) for number in numbers])
+        for name, numbers in topics.items()
+    ]
+    told = leader.call(ListOffsetsRequest(-1, READ_UNCOMMITTED, rows, HASTE_MS), ListOffsetsResponse).topics
+    return {
+        TopicPartition(topic.name, each.partition_index): each.offset
+        for topic in told
+        for each in topic.partitions
+        if not each.error_code
+    }
+
+
+# ── topics in the making ─────────────────────────────────────────────────────────────
+
+
+def missing_of(client: Client, topic: Topic) -> str:
+    """What a topic still lacks before every broker knows it and every leader takes records; empty: nothing. A broker
+    that does not answer and leads nothing of it is not waited for."""
+    led = _by_leader(client.metadata, topic.names())
+
+    def question(node: int) -> Callable[[Connection], str]:
+        return lambda broker: _lacks(broker, topic, led.get(node, []))
+
+    answers = ask_side_by_side(client, {node: question(node) for node in client.metadata.brokers})
+    lacking = [
+        f"broker {node} {answer}"
+        for node, answer in answers.items()
+        if isinstance(answer, str) and answer
+    ]  # fmt: skip
+    lacking += [
+        f"broker {node}, which leads {len(led[node])} of them, does not answer"
+        for node, answer in answers.items()
+        if isinstance(answer, ProtocolError) and node in led
+    ]
+    return ", ".join(lacking)
+
+
+def _lacks(broker: Connection, topic: Topic, led: list[TopicPartition]) -> str:
+    request = MetadataRequest([MetadataRequestTopic(name=topic.name)], allow_auto_topic_creation=False)
+    (told,) = broker.call(request, MetadataResponse).topics
+    leaders = sum(each.leader_id != NO_LEADER for each in told.partitions)
+    if told.error_code or leaders < len(topic.partitions):
+        return f"knows the leaders of {leaders} of {len(topic.partitions)} partitions"
+    if led:
+        takes = len(_offsets(broker, {topic.name: [each.partition for each in led]}, LATEST))
+        if takes < len(led):
+            return f"leads {len(led)} partitions and takes records for {takes}"
+    return ""
