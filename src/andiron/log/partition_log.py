@@ -241,13 +241,13 @@ class PartitionLog:
             self.segments.give_up(later, self._removal_due(now))
             self._active = self.segments.active
             self.end = Offset(self._active.truncate_to(offset))
-            self._active.file.sync()
-            self._disk.sync_directory(self.directory)
             self._flushed.fall_to(self.end)
             self.start = min(self.start, self.end)
             self.epochs.truncate_end(self.end)
             self.segments.snapshots.keep(self.segments.bases, self.end)
             self.producers = recovery.replay_producers(self.segments, self.end, self.notices)
+            self._active.file.sync()  # last of all: a log that cannot be synced is cut all the same
+            self._disk.sync_directory(self.directory)
             self.on_cut(self)
         return self.end
 
