@@ -270,7 +270,7 @@ class Host:
         if node is None:
             return
         self.changed.stepped()
-        for watcher in self.world.watchers:
+        for watcher in self.world.onlookers:
             watcher.stepped(self)
         if node.ready and not self.is_open and not self._stopping:
             self.is_open = True
