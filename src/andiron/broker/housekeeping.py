@@ -29,7 +29,7 @@ from andiron.log.cleaner import Cleaner, Means
 from andiron.log.disk import Disk
 from andiron.model.effects import Effect, Finished, Work
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import NEVER, Millis
+from andiron.model.ids import NEVER, Millis, wall_time
 
 log = logging.getLogger(__name__)
 
@@ -219,7 +219,7 @@ class Housekeeping:
         logs = [(p.log, p.watermark) for p in self._partitions if p.failure is None]
         job = None
         with _noting("no log can be chosen for compaction"):
-            job = self._cleaner.next_job(logs, now, means)
+            job = self._cleaner.next_job(logs, wall_time(now), means)
         if job is not None:
             self._token += 1
             self._work.append(Work(self._token, job))
