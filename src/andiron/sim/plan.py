@@ -106,6 +106,7 @@ def _properties(chance: random.Random, checkpoint_ms: int) -> dict[str, str]:
         "log.cleaner.dedupe.buffer.size": str(1 << 20),
         "log.flush.offset.checkpoint.interval.ms": str(checkpoint_ms),
         "log.flush.start.offset.checkpoint.interval.ms": str(checkpoint_ms),
+        "replica.high.watermark.checkpoint.interval.ms": str(checkpoint_ms),
     }
 
 

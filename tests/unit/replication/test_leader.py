@@ -119,3 +119,12 @@ def test_what_counts_on_disk_only_waits_for_it_and_what_need_not_any_more_counts
     assert leader.watermark == 5
     assert not leader.require(durable=True, least=1), "nothing is taken back"
     assert leader.watermark == 5
+
+
+def test_a_leader_that_has_just_begun_cannot_tell_what_is_committed_at_its_end():
+    leader = leading(end=10, watermark=4)
+
+    assert [leader.can_tell(offset) for offset in (3, 4, 10, 11)] == [True, False, False, True]
+    leader.fetched(2, 10, now=1)
+    leader.fetched(3, 10, now=1)
+    assert leader.knows_committed and leader.can_tell(10)
