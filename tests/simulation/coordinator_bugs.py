@@ -18,6 +18,7 @@ from andiron.groups.offsets.records import OffsetCommitKey
 from andiron.groups.offsets.table import Offsets
 from andiron.groups.shard import GroupShard
 from andiron.log.producers import Producers
+from andiron.model.ids import wall_time
 from andiron.model.machine import Decision
 from andiron.transactions import ending, expiry, initiation, shard
 from andiron.transactions.markers import OwedMarkers
@@ -96,7 +97,16 @@ def the_last_stable_offset_does_not_wait_for_open_transactions():
 @bug
 def a_transaction_that_takes_too_long_is_left_alone():
     assert shard.is_timed_out is expiry.is_timed_out
-    return patch.object(shard, "is_timed_out", lambda transaction, now: False)
+    return patch.object(shard, "is_timed_out", lambda transaction, age_ms: False)
+
+
+@bug
+def a_transaction_is_as_old_as_the_clock_on_the_wall_says():
+    def by_the_wall(self, transactional_id, now):
+        current = self.transactions.get(transactional_id)
+        return current is not None and expiry.is_timed_out(current, wall_time(now) - current.started_at)
+
+    return patch.object(TransactionShard, "_is_late", by_the_wall)
 
 
 @bug

@@ -34,6 +34,7 @@ CAUGHT_BY = {
     "a_marker_is_written_again_when_it_is_repeated": 6,
     "the_last_stable_offset_does_not_wait_for_open_transactions": 5,
     "a_transaction_that_takes_too_long_is_left_alone": 13,
+    "a_transaction_is_as_old_as_the_clock_on_the_wall_says": 34,
     "coordinators_answer_before_it_is_committed": 1,
     "an_epoch_is_not_bumped_when_a_transaction_is_aborted_over_its_producer": 5,
     "offsets_of_an_aborted_transaction_count": 5,

@@ -28,7 +28,7 @@ from andiron.groups.group import CLASSIC, Group
 from andiron.groups.listing import EMPTY
 from andiron.log.by_time import time_of
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, wall_time
 from andiron.transactions.states import State
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE
 
@@ -93,7 +93,7 @@ class LagWatch:
 
     def lags(self, broker: Broker, now: Millis) -> Iterator[list[Lag]]:
         """The lags of every group, a piece at a time."""
-        asking = _Asking(broker, now, self._times, self._lookups_max)
+        asking = _Asking(broker, wall_time(now), self._times, self._lookups_max)
         piece: list[Lag] = []
         for place, committed in _read_by_groups(broker):
             piece.append(asking.lag(place, committed))

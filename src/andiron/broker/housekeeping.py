@@ -1,6 +1,7 @@
 """What time brings: checkpoints, retention, compaction, late flushes, files to remove.
 
-    every log.flush.offset.checkpoint.interval.ms   how far each log is on the disk, and committed
+    every log.flush.offset.checkpoint.interval.ms   how far each log is on the disk
+    every replica.high.watermark.checkpoint.interval.ms          and how far it is committed
     every log.flush.start.offset.checkpoint.interval.ms          where each log starts
     every log.retention.check.interval.ms           segments that may go; producers long silent
     every log.cleaner.backoff.ms                    the dirtiest log is compacted, one at a time
@@ -29,7 +30,7 @@ from andiron.log.cleaner import Cleaner, Means
 from andiron.log.disk import Disk
 from andiron.model.effects import Effect, Finished, Work
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import NEVER, Millis
+from andiron.model.ids import NEVER, Millis, wall_time
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,7 @@ class Housekeeping:
         """Put everything that recurs on the timetable."""
         settings, at = self._settings(), self._timetable.at
         at(Millis(now + settings.log_flush_offset_checkpoint_interval_ms), self._checkpoint)
+        at(Millis(now + settings.replica_high_watermark_checkpoint_interval_ms), self._checkpoint_watermarks)
         at(Millis(now + settings.log_flush_start_offset_checkpoint_interval_ms), self._checkpoint_starts)
         at(Millis(now + FIRST_ROUND_MS), self._retain)
         at(Millis(now + settings.log_cleaner_backoff_ms), self._clean)
@@ -120,15 +122,16 @@ class Housekeeping:
     def save_checkpoints(self) -> None:
         """Write down how far each log has come and where it starts, where that has changed."""
         self._save_ends()
+        self._save_watermarks()
         self._save_starts()
 
     def _save_ends(self) -> None:
-        hosted, unopened = list(self._partitions), self._partitions.unopened
-        for checkpoint, offsets in (
-            (RECOVERY_POINTS, {each.name: each.log.flushed_end for each in hosted}),
-            (WATERMARKS, {each.name: each.watermark for each in hosted}),
-        ):
-            self._directories.save(checkpoint, offsets, unopened)
+        ends = {each.name: each.log.flushed_end for each in self._partitions}
+        self._directories.save(RECOVERY_POINTS, ends, self._partitions.unopened)
+
+    def _save_watermarks(self) -> None:
+        watermarks = {each.name: each.watermark for each in self._partitions}
+        self._directories.save(WATERMARKS, watermarks, self._partitions.unopened)
 
     def _save_starts(self) -> None:
         # Whole segments that are gone count too: a power loss may bring their files back.
@@ -140,6 +143,12 @@ class Housekeeping:
         self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
         with _noting("checkpoints cannot be written"):
             self._save_ends()
+
+    def _checkpoint_watermarks(self, now: Millis) -> None:
+        interval_ms = self._settings().replica_high_watermark_checkpoint_interval_ms
+        self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_watermarks)
+        with _noting("checkpoints cannot be written"):
+            self._save_watermarks()
 
     def _checkpoint_starts(self, now: Millis) -> None:
         interval_ms = self._settings().log_flush_start_offset_checkpoint_interval_ms
@@ -219,7 +228,7 @@ class Housekeeping:
         logs = [(p.log, p.watermark) for p in self._partitions if p.failure is None]
         job = None
         with _noting("no log can be chosen for compaction"):
-            job = self._cleaner.next_job(logs, now, means)
+            job = self._cleaner.next_job(logs, wall_time(now), means)
         if job is not None:
             self._token += 1
             self._work.append(Work(self._token, job))

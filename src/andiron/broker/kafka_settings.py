@@ -40,7 +40,6 @@ WITHOUT_EFFECT = {
         "add.partitions.to.txn.",
     ),
     "what it would change is done in another way between the nodes of a cluster": (
-        "replica.high.watermark.checkpoint.interval.ms",
         "replica.socket.receive.buffer.bytes",
         "leader.imbalance.per.broker.percentage",
         "controller.quorum.append.linger.ms",

@@ -25,7 +25,7 @@ from andiron.broker.verification import Guard, Guards
 from andiron.log.partition_log import PartitionLog, Slice
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition
+from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition, wall_time
 from andiron.model.settings import MAX_LONG
 from andiron.records.batch import Batch
 from andiron.records.builder import recompress
@@ -231,7 +231,7 @@ class Partition:
         settings = self.log.settings
         return check_records(
             check_produced(records, settings.max_message_bytes, zstd=produce_version >= 7),
-            now,
+            wall_time(now),
             settings.max_message_bytes,
             append_time=settings.message_timestamp_type == "LogAppendTime",
             before_max_ms=settings.message_timestamp_before_max_ms,
@@ -261,7 +261,7 @@ class Partition:
 
     def written_before(self, now: Millis) -> Written:
         """All that is here, as if it were written now: it is waited for like anything else, or may yet be lost."""
-        return self._written(self.log.end, now, self.log.end)
+        return self._written(self.log.end, wall_time(now), self.log.end)
 
     def _written(self, base: Offset, append_time: int, end: Offset) -> Written:
         log = self.log
@@ -274,7 +274,7 @@ class Partition:
             return None
         records = end_marker(
             marker.committed, producer_id=marker.producer_id, producer_epoch=marker.producer_epoch,
-            coordinator_epoch=marker.coordinator_epoch, timestamp=now,
+            coordinator_epoch=marker.coordinator_epoch, timestamp=wall_time(now),
         )  # fmt: skip
         written = self.append_own(records, now)
         self.guards.end(marker.producer_id)

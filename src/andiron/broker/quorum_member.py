@@ -31,7 +31,7 @@ from andiron.broker.snapshot_files import SnapshotFiles, bring_together
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset, wall_time
 from andiron.model.settings import MAX_LONG
 from andiron.quorum.events import (
     AskVote,
@@ -284,7 +284,9 @@ class QuorumMember:
             lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=in_own_epoch(self._majority_holds, self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
-        self.partition.append_own(control_batch([encode_control(effect.first_record)], timestamp=now), now)
+        self.partition.append_own(
+            control_batch([encode_control(effect.first_record)], timestamp=wall_time(now)), now
+        )
         self._told.grown(self.partition)
         self._told.leads(effect.epoch, now)
 

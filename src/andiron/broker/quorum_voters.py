@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
 from andiron.broker.shards import batches_between
-from andiron.model.ids import Address, Millis, NodeId, Offset
+from andiron.model.ids import Address, Millis, NodeId, Offset, wall_time
 from andiron.quorum.records import (
     ControlRecord,
     KRaftVersionRecord,
@@ -101,7 +101,7 @@ class QuorumVoters:
         )
         records.append(voters.record())
         was = partition.log.end
-        batch = control_batch([encode_control(each) for each in records], timestamp=now)
+        batch = control_batch([encode_control(each) for each in records], timestamp=wall_time(now))
         partition.append_own(batch, now)
         self.follow([Batch(batch)], was, partition.log.end, now)
         return partition.log.end

@@ -253,6 +253,13 @@ class BrokerSettings:
         "How often it is written down up to where each log is on the disk; recovery begins there.",
         least=0,
     )
+    replica_high_watermark_checkpoint_interval_ms: int = setting(
+        "replica.high.watermark.checkpoint.interval.ms",
+        LONG,
+        5 * SECOND,
+        "How often it is written down up to where each log is committed; a leader that is started begins there.",
+        least=0,
+    )
     log_flush_start_offset_checkpoint_interval_ms: int = setting(
         "log.flush.start.offset.checkpoint.interval.ms",
         INT,

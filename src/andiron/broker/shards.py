@@ -28,7 +28,7 @@ from typing import Any, Generic, TypeVar
 from andiron.broker.partition import Partition, Written
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import NEVER, Millis, Offset
+from andiron.model.ids import NEVER, Millis, Offset, wall_time
 from andiron.model.machine import DecidingMachine, Decision, Promise
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
@@ -126,7 +126,7 @@ class Shard(Generic[M]):
 
     def _write(self, decision: Decision[Any], now: Millis) -> None:
         first = self.partition.log.end
-        records = (Record(i, now, *self._encode(each)) for i, each in enumerate(decision.records))
+        records = (Record(i, wall_time(now), *self._encode(each)) for i, each in enumerate(decision.records))
         if decision.transaction is None:
             batch = build(records)
         else:

@@ -26,7 +26,7 @@ from andiron.controller.snapshot import records_of
 from andiron.log.disk import Disk, File
 from andiron.log.partition_log import PartitionLog
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import NEVER, Millis, Offset
+from andiron.model.ids import NEVER, Millis, Offset, wall_time
 from andiron.quorum.records import ControlRecord
 from andiron.quorum.settings import MetadataLogSettings
 from andiron.quorum.snapshot import SnapshotId, batches_of
@@ -149,7 +149,7 @@ class SnapshotCutting:
     # ── cleaning up ──────────────────────────────────────────────────────────────────
 
     def _clean(self, now: Millis) -> None:
-        kept = self._files.table.keep_from(self._settings, self._log.start, self._bytes_from, now)
+        kept = self._files.table.keep_from(self._settings, self._log.start, self._bytes_from, wall_time(now))
         if kept is not None:
             self._log.advance_start(kept.end)
             self._log.delete_old(now, kept.end)

@@ -1,15 +1,15 @@
-"""The time of day in milliseconds, for a node that must never see it go back.
+"""The two clocks of a machine, read together: one that goes evenly, and the one on the wall.
 
-The node's `now` is the wall clock: record timestamps, retention and Kafka's tools all
-speak it. A wall clock is set back now and then, and a node that saw that would take
-half of its timers for lost.
+A wall clock is set: forward after a pause of the machine, back by whoever sees to it. A node that measured by it would
+take its sessions and transactions for over, or wait for an hour that had been already. So the node's `now` is steady,
+and carries what the wall says for what is written down (model/ids.py):
 
-    wall     ──────────▶│        set back by one second
-                  ──────│──────────────▶
-    now()    ───────────▶───▶───▶───▶──────▶
-                         half speed until the wall has caught up
+    wall     ──────────▶│            set back by one second, and a minute later forward
+                  ──────│──────────────▶           ·······▶
+    now      ───────────┼──────────────────────────────────▶
 
-Half speed and not standing still: a timer that is due goes on becoming due.
+The steady clock begins where the wall's is when the process does, so that the two are nearly the same number, and
+whoever reads one for the other by mistake is off by what was set since then, and not by fifty years.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, Moment
 
 _NANOS = 1_000_000  # in a millisecond
 
@@ -25,18 +25,15 @@ _NANOS = 1_000_000  # in a millisecond
 class Clock:
     """Asked once a turn of the loop; all that happens in one turn happens at one time."""
 
-    __slots__ = ("_last", "_steady", "_steady_at", "_wall")
+    __slots__ = ("_ahead", "_steady", "_wall")
 
     def __init__(
         self, wall: Callable[[], int] = time.time_ns, steady: Callable[[], int] = time.monotonic_ns
     ) -> None:
         self._wall, self._steady = wall, steady
-        self._last = wall()
-        self._steady_at = steady()
+        self._ahead = wall() - steady()
 
     def now(self) -> Millis:
-        """The time; never less than it was."""
-        steady = self._steady()
-        least = self._last + (steady - self._steady_at) // 2
-        self._last, self._steady_at = max(self._wall(), least), steady
-        return Millis(self._last // _NANOS)
+        """The time by the steady clock, never less than it was; it knows that of the other."""
+        steady, wall = self._steady() + self._ahead, self._wall()
+        return Millis(Moment(steady // _NANOS, wall // _NANOS))

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from andiron.log.entry_file import EntryFile
 
 _VERSION = 0
+LAST_OFFSET = 3  # the column that rises
 
 
 class AbortedTransaction(NamedTuple):
@@ -50,10 +51,14 @@ class AbortIndex(EntryFile):
             yield AbortedTransaction(*self.entry(number)[1:])
 
     def between(self, start: int, end: int) -> tuple[list[AbortedTransaction], bool]:
-        """Those that touch [start, end), and whether no later segment can have more of them."""
+        """Those that touch [start, end), and whether no later segment can have more of them.
+
+        Looked for from the first that ends in the range, however many have ended before it.
+        """
         found = []
-        for aborted in self.entries():
-            if aborted.last_offset >= start and aborted.first_offset < end:
+        for number in range(self.count_upto(start - 1, column=LAST_OFFSET), len(self)):
+            aborted = AbortedTransaction(*self.entry(number)[1:])
+            if aborted.first_offset < end:
                 found.append(aborted)
             if aborted.last_stable >= end:
                 return found, True
@@ -61,7 +66,7 @@ class AbortIndex(EntryFile):
 
     def truncate_to(self, offset: int) -> None:
         """Forget transactions aborted at `offset` or later."""
-        self.truncate(self.count_upto(offset - 1, column=3))
+        self.truncate(self.count_upto(offset - 1, column=LAST_OFFSET))
 
     def complaint(self, base: int) -> str | None:
         """What is wrong with the index of a segment starting at `base`."""

@@ -79,12 +79,15 @@ class Disk(Protocol):
 
 
 class FileSlice:
-    """Bytes of a file to be sent as they are: the zero-copy currency between log and socket."""
+    """Bytes of a file to be sent as they are: the zero-copy currency between log and socket.
 
-    __slots__ = ("file", "length", "position")
+    Of a log, `next_offset` is where whoever reads them goes on; else it is not told.
+    """
 
-    def __init__(self, file: File, position: int, length: int) -> None:
-        self.file, self.position, self.length = file, position, length
+    __slots__ = ("file", "length", "next_offset", "position")
+
+    def __init__(self, file: File, position: int, length: int, next_offset: int = -1) -> None:
+        self.file, self.position, self.length, self.next_offset = file, position, length, next_offset
 
     def __len__(self) -> int:
         return self.length

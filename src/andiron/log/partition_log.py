@@ -36,7 +36,7 @@ from andiron.log.segment import RELATIVE_OFFSET_MAX
 from andiron.log.settings import LogSettings
 from andiron.log.storage import storage, storage_error
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition
+from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition, wall_time
 from andiron.records.batch import Batch, stamp, stamp_append_time
 
 NO_APPEND_TIME = -1
@@ -116,8 +116,8 @@ class PartitionLog:
         last = base + batch.last_offset_delta
         append_time, timestamp = NO_APPEND_TIME, batch.max_timestamp
         if self._append_time:
-            append_time = timestamp = now
-            stamp_append_time(records, 0, now)
+            append_time = timestamp = wall_time(now)
+            stamp_append_time(records, 0, append_time)
         stamp(records, 0, base, leader_epoch)
         active = self._active
         try:
@@ -128,7 +128,7 @@ class PartitionLog:
             ):
                 self._roll_for(batch.size, base, last, timestamp, now)
                 active = self._active
-            active.append(records, last, timestamp, now)
+            active.append(records, last, timestamp, wall_time(now))
         except OSError as error:
             raise storage_error(self.partition, error) from error
         self.end = end = Offset(last + 1)
@@ -152,8 +152,8 @@ class PartitionLog:
 
     def roll_if_due(self, now: Millis, *, at_once: bool = False) -> bool:
         """Begin a new segment if the active one is old or full, the clock being the next batch's time; or `at_once`."""
-        active = self._active
-        if not active.size or not (at_once or active.is_due(0, self.end - 1, now, now, self._segment_bytes)):
+        active, wall = self._active, wall_time(now)
+        if not active.size or not (at_once or active.is_due(0, self.end - 1, wall, now, self._segment_bytes)):
             return False
         with storage(self.partition):
             self._roll(self.end, now)
@@ -237,17 +237,18 @@ class PartitionLog:
             return self.end
         self.generation += 1
         with storage(self.partition):
-            later = [segment for segment in self.segments if segment.base > offset]
-            self.segments.give_up(later, self._removal_due(now))
+            self.segments.give_up_beyond(offset, self._removal_due(now))
             self._active = self.segments.active
             self.end = Offset(self._active.truncate_to(offset))
-            self._active.file.sync()
-            self._disk.sync_directory(self.directory)
             self._flushed.fall_to(self.end)
             self.start = min(self.start, self.end)
             self.epochs.truncate_end(self.end)
             self.segments.snapshots.keep(self.segments.bases, self.end)
             self.producers = recovery.replay_producers(self.segments, self.end, self.notices)
+            self._active.file.sync()  # last of all: a log that cannot be synced is cut all the same
+            if self._active.next_offset() < self.end:
+                self._roll(self.end, now)  # where compaction left nothing: the name tells the next start
+            self._disk.sync_directory(self.directory)
             self.on_cut(self)
         return self.end
 
@@ -276,7 +277,7 @@ class PartitionLog:
         """Give up the segments that retention says may go, none beyond `upto`; returns which, and why."""
         with storage(self.partition):
             plan = plan_deletion(
-                self.segments, self.settings, start=self.start, end=self.end, upto=upto, now=now
+                self.segments, self.settings, start=self.start, end=self.end, upto=upto, now=wall_time(now)
             )
             if len(plan) == len(self.segments):
                 self._roll(self.end, now)
@@ -287,10 +288,8 @@ class PartitionLog:
         return plan
 
     def swap(self, old: Sequence[int], new: int, now: Millis) -> bool:
-        """Put a compacted segment, still called .cleaned, in the place of those it was made from.
-
-        All go by their bases; of several, the lowest first. False if the log has moved on: the new one is removed.
-        """
+        """Put a compacted segment, still called .cleaned, in the place of those it was made from. All go by their
+        bases; of several, the lowest first. False if the log has moved on: the new one is removed."""
         with storage(self.partition):
             self._flushed.note_names()
             return self.segments.swap(old, new, self.settings, self._removal_due(now))
@@ -305,7 +304,7 @@ class PartitionLog:
 
     def expire_producers(self, now: Millis, expiration_ms: int) -> int:
         """Forget producers that have been silent for producer.id.expiration.ms; returns how many."""
-        return self.producers.expire(now, expiration_ms)
+        return self.producers.expire(wall_time(now), expiration_ms)
 
     # ── the disk ─────────────────────────────────────────────────────────────────────
 
@@ -383,7 +382,7 @@ class PartitionLog:
             size, time = len(run.data), first.max_timestamp
             if self._active.is_due(size, last.last_offset, time, now, self._segment_bytes):
                 self._roll(first.base_offset, now)
-            self._active.append_run(run.data, run.places(), now)
+            self._active.append_run(run.data, run.places(), wall_time(now))
         except OSError as error:
             raise storage_error(self.partition, error) from error
         self.end = Offset(last.next_offset)

@@ -370,7 +370,7 @@ class Segment:
     def _slice(self, start: int, stop: int, next_offset: int) -> FileSlice:
         """A read, and a mark where its reader will go on."""
         self._mark(next_offset, stop)
-        return FileSlice(self.file, start, stop - start)
+        return FileSlice(self.file, start, stop - start, next_offset)
 
     def _mark(self, offset: int, position: int) -> None:
         marks = self._marks

@@ -101,6 +101,10 @@ class Segments(Sequence[Segment]):
         if self._segments:
             self._settle(self._segments)
 
+    def give_up_beyond(self, offset: int, due: Millis) -> None:
+        """Take out those that begin after `offset`."""
+        self.give_up([segment for segment in self._segments if segment.base > offset], due)
+
     def swap(self, old: Sequence[int], new: int, settings: LogSettings, due: Millis) -> bool:
         """Put the compacted segment `new`, whose files are .cleaned, in the place of those it was made from.
 

@@ -126,8 +126,7 @@ class FollowerReplica:
         if leader_end < self._log.end:
             self._cut(leader_end, now)
         else:
-            self._log.restart_at(leader_start, now)
-            self.watermark = Offset(leader_start)
+            self._restart(leader_start, now)
 
     def _agreed(self, epoch: LeaderEpoch, end: Offset) -> Offset:
         """Up to where both logs can be the same, the leader's `epoch` having ended at `end`."""
@@ -141,12 +140,23 @@ class FollowerReplica:
         """Batches come whole: one that the leader's log starts in the middle of may begin before this log's end."""
         log, base = self._log, Offset(int.from_bytes(records[:BASE_OFFSET_BYTES], "big"))
         if base < log.end and (log.start == log.end or log.end <= leader_start):
-            log.restart_at(base, now)  # nothing is here, or nothing of it is there any more
+            self._restart(base, now)  # nothing is here, or nothing of it is there any more
         log.append_replicated(records, now)
 
     def _cut(self, offset: Offset, now: Millis) -> None:
+        self.watermark = min(self.watermark, offset)
         if offset < self._log.start:
             self._log.restart_at(offset, now)
         else:
             self._log.truncate(offset, now)
         self.watermark = min(self.watermark, self._log.end)
+
+    def _restart(self, offset: Offset, now: Millis) -> None:
+        """Begin again at `offset`, with nothing.
+
+        The watermark goes down first, and up only with the log: the disk may refuse any part of this, or the records
+        that were to come next, and whatever is there then must not end below what it calls committed.
+        """
+        self.watermark = min(self.watermark, offset)
+        self._log.restart_at(offset, now)
+        self.watermark = offset

@@ -217,6 +217,16 @@ class LeaderReplica:
         return len(self.isr) >= min(least, len(self._progress) + 1)
 
     @property
+    def knows_committed(self) -> bool:
+        """Whether it has heard from its followers how far its log is committed; just after it began it may know of less
+        than its predecessor did (KIP-207)."""
+        return self.watermark >= self.epoch_start
+
+    def can_tell(self, offset: Offset) -> bool:
+        """Whether it can be said that there is something committed at `offset`, or that there is not."""
+        return self.knows_committed or offset < self.watermark or offset > self.end
+
+    @property
     def held(self) -> Offset:
         """The end of what the leader itself can vouch for."""
         return self.flushed_end if self.durable else self.end

@@ -7,7 +7,7 @@
 
 A seed that fails is printed with the command that plays it again, and appended to
 tests/simulation/seeds.txt (or the file given) as seed/nodes, where it stays: the tests play those for ever.
-Ctrl-C stops, and says what was played.
+Ctrl-C stops, and says what was played; so does every two hundredth seed.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from andiron.sim.play import Outcome, play
 
 FAILED_SEEDS = Path("tests/simulation/seeds.txt")
 PROCESSES = 2
+TELLS_EVERY = 200  # seeds
 
 
 def main() -> int:
@@ -70,6 +71,8 @@ def _play_many(first: int, count: int, nodes: int | None, keep: Path, processes:
                 if outcome.violation is not None:
                     print(_told(outcome), flush=True)
                     _keep(outcome, keep)
+                if tally.played % TELLS_EVERY == 0:
+                    print(f"{tally}\n", flush=True)
         except KeyboardInterrupt:
             print("stopped; so far:")
     print(tally)
@@ -95,8 +98,12 @@ class _Tally:
         self._sizes[outcome.nodes] += 1
         self.failed += outcome.violation is not None
 
+    @property
+    def played(self) -> int:
+        return self._sizes.total()
+
     def __str__(self) -> str:
-        seconds, played = time.perf_counter() - self._began, self._sizes.total()
+        seconds, played = time.perf_counter() - self._began, self.played
         moods = ", ".join(f"{count} {mood}" for mood, count in self._moods.items())
         sizes = ", ".join(f"{self._sizes[nodes]} of {_counted(nodes)}" for nodes in sorted(self._sizes))
         faster = self._simulated_ms / 1000 / seconds

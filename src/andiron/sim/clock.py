@@ -1,28 +1,26 @@
-"""The wall clock of a simulated machine: it may be off, and it may jump.
+"""The two clocks of a simulated machine: one on the wall, which may be off and may jump, and one that goes evenly.
 
-A node never sees it go back: set back, it runs at half speed until the wall has caught up, as the
-real edge's clock does. A new process starts with whatever the wall says, which may be
-earlier than what the last one saw.
+As the real edge's: the steady one begins where the wall's is when the process does, so a new process may begin with an
+earlier time than the last one saw.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, Moment
 
 
 class Clock:
     """The time as one machine has it."""
 
-    __slots__ = ("_ahead_ms", "_at", "_last", "_leapt_ms", "_time", "strayed_ms")
+    __slots__ = ("_ahead_ms", "_began_ahead_ms", "_leapt_ms", "_time", "strayed_ms")
 
     def __init__(self, time: Callable[[], Millis]) -> None:
         """`time` is the world's, which never jumps."""
         self._time = time
-        self._ahead_ms = self._leapt_ms = 0
+        self._ahead_ms = self._leapt_ms = self._began_ahead_ms = 0
         self.strayed_ms = 0  # by all jumps together: what two clocks differ by is no more than theirs
-        self._last = self._at = Millis(0)
 
     def jump(self, ms: int) -> None:
         """Somebody sets the wall clock, forward or back."""
@@ -37,18 +35,12 @@ class Clock:
 
     def restart(self) -> None:
         """A new process asks for the first time."""
-        self._last = Millis(0)
-        self._at = self._time()
+        self._began_ahead_ms = self._ahead_ms
 
     def now(self) -> Millis:
-        """The time; never less than it was in this process."""
+        """The time by the steady clock, which knows that of the wall's."""
         time = self._time()
-        least = self._last + (time - self._at) // 2
-        if time + self._ahead_ms >= least:
-            self._last = Millis(time + self._ahead_ms)
-            self._at = time
-            return self._last
-        return Millis(least)
+        return Millis(Moment(time + self._began_ahead_ms, time + self._ahead_ms))
 
     def wait_ms(self, until: Millis) -> int:
         """How long, in the world's time, to wait before asking whether it is `until`."""

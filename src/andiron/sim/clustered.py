@@ -65,7 +65,7 @@ def _properties(dice: random.Random, copies: int) -> Properties:
         "broker.heartbeat.interval.ms": str(dice.choice([200, 500])),
         "broker.session.timeout.ms": str(dice.choice([1_500, 3_000])),
         "replica.lag.time.max.ms": str(dice.choice([1_000, 3_000, 10_000])),
-        "replica.fetch.wait.max.ms": str(dice.choice([50, 500])),
+        "replica.fetch.wait.max.ms": str(dice.choice([200, 500])),
         "replica.socket.timeout.ms": str(dice.choice([1_000, 3_000])),
         "controller.quorum.election.timeout.ms": str(dice.choice([300, 1_000])),
         "controller.quorum.fetch.timeout.ms": str(dice.choice([600, 2_000])),

@@ -89,6 +89,7 @@ class MemoryDisk:
     def __init__(self) -> None:
         self.used = 0
         self.fuse: int | None = None
+        self.changes = 0  # by anybody: as long as there are no more, every file is as it was
         self.syncs_fail = False
         self._capacity = _PLENTY
         self._names = Names()
@@ -180,6 +181,7 @@ class MemoryDisk:
     def crash(self, rng: random.Random) -> None:
         """The power goes, and comes back: what was not synced is left to chance."""
         self.fuse = None
+        self.changes += 1
         for file in self._files.values():
             file.gone = True
         self._files.clear()
@@ -203,6 +205,7 @@ class MemoryDisk:
         """Turn over one bit of a file, or of the bytes `within`; returns the byte's position."""
         node = self._names.find(path)
         assert isinstance(node, Content) and node.data, f"{path} has no bits to turn over"
+        self.changes += 1
         position = rng.choice(within or range(len(node.data)))
         node.data[position] ^= 1 << rng.randrange(8)
         return position
@@ -213,6 +216,7 @@ class MemoryDisk:
 
     def burn(self) -> None:
         """One change more; the last one if the fuse is at its end."""
+        self.changes += 1
         if self.fuse is not None:
             if self.fuse <= 0:
                 raise Killed

@@ -80,6 +80,7 @@ class Host:
         self.is_open = False  # to clients
         self.background, self.peers = Background(self), Peers(self, network)
         self.changed = Changes(self)  # replicas, since the last step
+        self.event: type[Event] | None = None  # that the node took in last
         self._leaving = self._stopping = False
         self._end = End.KILLED  # that the fuse leads to
         self._links: dict[int, Link] = {}
@@ -141,8 +142,7 @@ class Host:
         self.started_at = self.clock.reach
         self.life += 1
         self.clock.restart()
-        self._wake_at = NEVER
-        self._leaving = self._stopping = False
+        self._wake_at, self._leaving, self._stopping = NEVER, False, False
         self.note("starts", f"for the {self.boots}. time")
         self.changed = Changes(self)
         node = self.node = Node(self.settings, self.disk, self.world.chance.getrandbits(64))
@@ -247,7 +247,8 @@ class Host:
         node = self.node
         if node is None:
             return
-        self.note("step", type(event).__name__)
+        self.event = type(event)
+        self.note("step", self.event.__name__)
         try:
             self._take(lambda: node.step(event, self.clock.now()))
         except Violation:
@@ -270,7 +271,7 @@ class Host:
         if node is None:
             return
         self.changed.stepped()
-        for watcher in self.world.watchers:
+        for watcher in self.world.onlookers:
             watcher.stepped(self)
         if node.ready and not self.is_open and not self._stopping:
             self.is_open = True

@@ -67,6 +67,7 @@ class Mirror:
         self.lost_its_end = False  # with a node that fell, and by it what producers were known by
         self.bound: int = NEVER  # a follower that fell may have given way to its leader, down to here
         self.was_compacted = False  # has, or had, cleanup.policy=compact
+        self.spent: dict[int, None] = {}  # batches that compaction took by a decision that was lost since
         self.delete_retention_ms = NEVER  # the least it ever was
         self.start_since = 0  # when it came to where it is, by the world's time
         self.start_bound = 0  # the start that the next life of its node must know of
@@ -114,7 +115,9 @@ class Mirror:
         self._place = (-1, 0)
 
     def spend(self, bases: list[int]) -> None:
-        """Compaction took these batches, by a decision on them that was lost since: no transaction has them open."""
+        """Compaction took these batches, by a decision on them that was lost since: no transaction has them open, but
+        for what a snapshot of the producers may remember until the decision comes again."""
+        self.spent |= dict.fromkeys(bases)
         if bases:
             self.batches = [
                 stored._replace(transactional=False) if stored.base in bases else stored

@@ -9,7 +9,7 @@ or nobody heeds what it answers; what it thinks is then no law's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from andiron.controller.image import BrokerImage, Image, PartitionImage
@@ -28,12 +28,22 @@ class Newest(Watcher):
     def __init__(self) -> None:
         self.applied = -1
         self._image: Image | None = None
+        self._told: dict[int, int] = {}  # what was the newest at the last step of each host
+        self._has_moved = False  # since then
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
         metadata = host.node.broker.metadata
         if metadata.applied > self.applied:
             self.applied, self._image = metadata.applied, metadata.image
+        self._has_moved = self._told.get(host.number) != self.applied
+        self._told[host.number] = self.applied
+
+    def concerned(self, host: Host) -> Iterable[Partition]:
+        """The replicas of a host that just stepped of which a law may find something else than after its last step:
+        those that have changed, or all if the metadata has."""
+        assert host.node is not None
+        return host.node.broker.partitions if self._has_moved else host.changed
 
     def partition(self, place: Place) -> PartitionImage | None:
         """How a partition stands."""

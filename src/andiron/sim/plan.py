@@ -19,6 +19,7 @@ from andiron.sim.coordinated import coordinators
 from andiron.sim.moods import MOODS, Mood
 
 COORDINATED = 0.5  # of all worlds
+RESTLESS = 0.15  # of all: their clocks are set all the time
 CODECS = ("uncompressed", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -45,6 +46,7 @@ class Plan:
     operator_pace_ms: int = 0  # of one who moves partitions; there is none if it is 0
     changes_voters: bool = False  # who votes is for the operator to say
     skews: list[int] = field(default_factory=lambda: [0])  # by how much their clocks are off, in ms
+    clocks_set_ms: int = 0  # so often somebody sets one of them, whatever the weather; nobody does if it is 0
 
     @property
     def settings(self) -> list[NodeSettings]:
@@ -53,11 +55,14 @@ class Plan:
 
 
 def make_plan(seed: int, chance: random.Random, nodes: int | None = None) -> Plan:
-    """Throw the dice: for a world of logs, and then, with other ones, whether it is to be one of coordinators, and
-    whether of several nodes; or of as many as are asked for."""
+    """Throw the dice: for a world of logs, and then, with other ones, whether it is to be one of coordinators, whether
+    its clocks are left alone, and whether it is one of several nodes; or of as many as are asked for."""
     plan, dice = _plan_of_logs(chance), random.Random(f"{seed}/groups")
     if dice.random() < COORDINATED:
         plan = replace(plan, **coordinators(plan.properties, dice))
+    dice = random.Random(f"{seed}/clocks")
+    if dice.random() < RESTLESS:
+        plan = replace(plan, clocks_set_ms=dice.choice([200, 1_000]))
     count, dice = shape(seed, nodes)
     return replace(plan, **cluster(count, plan, dice)) if count > 1 else plan
 
@@ -101,6 +106,7 @@ def _properties(chance: random.Random, checkpoint_ms: int) -> dict[str, str]:
         "log.cleaner.dedupe.buffer.size": str(1 << 20),
         "log.flush.offset.checkpoint.interval.ms": str(checkpoint_ms),
         "log.flush.start.offset.checkpoint.interval.ms": str(checkpoint_ms),
+        "replica.high.watermark.checkpoint.interval.ms": str(checkpoint_ms),
     }
 
 

@@ -97,7 +97,9 @@ class _Game:
                 host.format(CLUSTER_ID)
         mirrors, self._ledger, self._journal = Mirrors(), Ledger(), Journal()
         rot = Rot(mirrors, self.world.chance)
-        self.weather = Weather(self.world, self.network, self.plan.mood, rot)
+        self.weather = Weather(
+            self.world, self.network, self.plan.mood, rot, clocks_set_ms=self.plan.clocks_set_ms
+        )
         laws = all_invariants(
             mirrors, self._ledger, self._journal, self.plan.checkpoint_ms, durable=self.plan.durable,
             nodes=len(self.hosts),

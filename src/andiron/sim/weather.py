@@ -28,8 +28,11 @@ ROLLS_EVERY_MS = 500  # look whether the last one is back
 class Weather(Watcher):
     """Makes things go wrong with hosts and their connections."""
 
-    def __init__(self, world: World, network: Network, mood: Mood, rot: Rot) -> None:
+    def __init__(
+        self, world: World, network: Network, mood: Mood, rot: Rot, *, clocks_set_ms: int = 0
+    ) -> None:
         self._world, self._network, self._mood, self._rot = world, network, mood, rot
+        self._clocks_set_ms = clocks_set_ms
         self._hosts = list(world.hosts.values())
         self._chance = world.chance
         self._clear = False
@@ -55,7 +58,9 @@ class Weather(Watcher):
 
     def begin(self) -> None:
         """Let it brew."""
-        self._world.after(int(self._chance.expovariate(1 / self._mood.calm_ms)) + 1, self._strike)
+        self._brew()
+        if self._clocks_set_ms:
+            self._world.after(self._clocks_set_ms, self._set_a_clock)
 
     def clear_up(self) -> None:
         """No more faults, and those that last are over."""
@@ -75,6 +80,9 @@ class Weather(Watcher):
             self._world.after(down_ms // 2, lambda: None if host.is_up else self._rot.strike(host))
         self._world.after(down_ms, lambda: self._start(host))
 
+    def _brew(self) -> None:
+        self._world.after(int(self._chance.expovariate(1 / self._mood.calm_ms)) + 1, self._strike)
+
     # ── whom it strikes ──────────────────────────────────────────────────────────────
 
     def _strike(self) -> None:
@@ -82,7 +90,7 @@ class Weather(Watcher):
             fault = self._chance.choice(self._mood.faults)
             self._world.note("weather", fault)
             self._faults[fault]()
-            self.begin()
+            self._brew()
 
     def _to_one(self, fault: Callable[[Host], None]) -> None:
         host = self._hosts[0] if len(self._hosts) == 1 else self._chance.choice(self._hosts)
@@ -214,6 +222,12 @@ class Weather(Watcher):
 
     def _jump(self, host: Host) -> None:
         host.clock.jump(self._chance.choice([-60_000, -1_000, 1_000, 60_000, 600_000]))
+
+    def _set_a_clock(self) -> None:
+        """No trouble to anybody: time that is measured goes on evenly."""
+        if not self._clear:
+            self._chance.choice(self._hosts).clock.jump(self._chance.choice([-60_000, -5_000, 5_000, 60_000]))
+            self._world.after(self._clocks_set_ms, self._set_a_clock)
 
     # ── and that it passes ───────────────────────────────────────────────────────────
 

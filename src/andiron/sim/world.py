@@ -40,6 +40,7 @@ class World:
         self.trace = Trace(BEGINS, tell)
         self.hosts: dict[int, Host] = {}
         self.watchers: list[Watcher] = []
+        self.onlookers: list[Watcher] = []  # those of them who want to hear of every step
         self._heap: list[tuple[Millis, int, Happening]] = []
         self._arrivals = 0
 
@@ -74,3 +75,4 @@ class World:
     def watch(self, watchers: Iterable[Watcher]) -> None:
         """Let these be told of everything, in this order."""
         self.watchers.extend(watchers)
+        self.onlookers = [each for each in self.watchers if type(each).stepped is not Watcher.stepped]

@@ -15,11 +15,11 @@ from andiron.transactions.states import State
 from andiron.transactions.transaction import Transaction
 
 
-def is_timed_out(transaction: Transaction, now: Millis) -> bool:
-    """Whether an ongoing transaction has used up its time. One in two-phase commit never has."""
+def is_timed_out(transaction: Transaction, age_ms: int) -> bool:
+    """Whether a transaction that is ongoing for so long has used up its time. One in two-phase commit never has."""
     if transaction.state is not State.ONGOING or transaction.is_two_phase:
         return False
-    return transaction.started_at + transaction.timeout_ms < now
+    return age_ms > transaction.timeout_ms
 
 
 def is_unused(transaction: Transaction, now: Millis, expiration_ms: int) -> bool:

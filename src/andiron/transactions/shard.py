@@ -8,7 +8,9 @@
 Decisions are made from what the log says of one transactional id, and are one record: a transaction is all or nothing
 because its outcome is a single record, and a partition believes the marker that follows from it.
 
-Soft, and gone with the machine: which markers were written already, and when to look for what takes too long.
+Soft, and gone with the machine: which markers were written already, when to look for what takes too long, and since
+when each transaction is open. That is measured by a clock that cannot be set; only one that another coordinator began
+is as old as its record says.
 
 Read next: states.py, transaction.py, then the parts that decide: initiation.py, partitions.py, ending.py.
 """
@@ -18,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from andiron.model.ids import NEVER, Millis, Offset
+from andiron.model.ids import NEVER, Millis, Offset, wall_time
 from andiron.model.machine import Decision, Loaded, TimePassed
 from andiron.transactions import ending, initiation
 from andiron.transactions.ending import end_transaction
@@ -55,26 +57,32 @@ class TransactionShard:
     ) -> None:
         self.transactions: dict[str, Transaction] = {}
         self._settings = settings
-        self._ongoing: dict[str, None] = {}
+        self._ongoing: dict[str, Millis] = {}  # since when, by the clock that cannot be set
+        self._now = Millis(0)  # of the last request: what is replayed follows from it
         self._owed = OwedMarkers(coordinator_epoch, has_partition)
         self._aborting = Sweep(settings.transaction_abort_timed_out_transaction_cleanup_interval_ms)
         self._forgetting = Sweep(settings.transaction_remove_expired_transaction_cleanup_interval_ms)
         known = self.transactions.get
         self._deciders: dict[type, Callable[[Any, Millis], Decision[TransactionRecord]]] = {
-            InitProducer: lambda r, now: init_producer(r, known(r.transactional_id), settings, now),
-            AddPartitions: lambda r, now: add_partitions(r, known(r.transactional_id), now),
-            EndTransaction: lambda r, now: end_transaction(r, known(r.transactional_id), now),
+            InitProducer: lambda r, now: init_producer(
+                r, known(r.transactional_id), settings, wall_time(now)
+            ),
+            AddPartitions: lambda r, now: add_partitions(r, known(r.transactional_id), wall_time(now)),
+            EndTransaction: lambda r, now: end_transaction(r, known(r.transactional_id), wall_time(now)),
             MarkersWritten: self._written,
             DescribeTransaction: lambda r, _: Decision(
                 describe(r.transactional_id, known(r.transactional_id))
             ),
-            ListTransactionsRequest: lambda r, now: Decision(list_them(r, self.transactions.values(), now)),
+            ListTransactionsRequest: lambda r, now: Decision(
+                list_them(r, self.transactions.values(), wall_time(now))
+            ),
             TimePassed: lambda _, now: self._time_passed(now),
             Loaded: lambda _, now: self._loaded(now),
         }
 
     def decide(self, request: Any, now: Millis) -> Decision[TransactionRecord]:
         """What should follow from a request; raises if it is refused."""
+        self._now = now
         return self._deciders[type(request)](request, now)
 
     def needs_fresh_id(self, request: InitProducer | EndTransaction) -> bool:
@@ -103,7 +111,7 @@ class TransactionShard:
         transaction = transaction_of(transactional_id, value)
         self.transactions[transactional_id] = transaction
         if transaction.state is State.ONGOING:
-            self._ongoing[transactional_id] = None
+            self._ongoing.setdefault(transactional_id, self._now)
         else:
             self._ongoing.pop(transactional_id, None)
         self._owed.replay(transaction, offset)
@@ -115,6 +123,9 @@ class TransactionShard:
         return min(aborting, forgetting)
 
     def _loaded(self, now: Millis) -> Decision[TransactionRecord]:
+        for transactional_id in self._ongoing:
+            started_at = self.transactions[transactional_id].started_at
+            self._ongoing[transactional_id] = Millis(now - max(0, wall_time(now) - started_at))
         self._aborting.start(now)
         self._forgetting.start(now)
         return Decision(None)
@@ -123,7 +134,8 @@ class TransactionShard:
         late = self._aborting.due(now, self._ongoing, lambda each: self._is_late(each, now), most=1)
         for transactional_id in late:
             current = self.transactions[transactional_id]
-            return Decision(None, [ending.abort(current, current.holder.producer_id, now).record()])
+            aborted = ending.abort(current, current.holder.producer_id, wall_time(now))
+            return Decision(None, [aborted.record()])
         unused = self._forgetting.due(
             now, self.transactions, lambda each: self._is_unused(each, now), FORGOTTEN_AT_ONCE
         )
@@ -131,14 +143,16 @@ class TransactionShard:
 
     def _is_late(self, transactional_id: str, now: Millis) -> bool:
         current = self.transactions.get(transactional_id)
-        return current is not None and is_timed_out(current, now)
+        since = self._ongoing.get(transactional_id)
+        return current is not None and since is not None and is_timed_out(current, now - since)
 
     def _is_unused(self, transactional_id: str, now: Millis) -> bool:
         current = self.transactions.get(transactional_id)
-        return current is not None and is_unused(current, now, self._settings.transactional_id_expiration_ms)
+        expiration_ms = self._settings.transactional_id_expiration_ms
+        return current is not None and is_unused(current, wall_time(now), expiration_ms)
 
     def _written(self, report: MarkersWritten, now: Millis) -> Decision[TransactionRecord]:
         identity = Identity(report.producer_id, report.producer_epoch)
         if not self._owed.written(report.transactional_id, identity, report.partitions):
             return Decision(None)
-        return Decision(None, [self.transactions[report.transactional_id].completed(now).record()])
+        return Decision(None, [self.transactions[report.transactional_id].completed(wall_time(now)).record()])

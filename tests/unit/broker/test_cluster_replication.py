@@ -18,6 +18,7 @@ from worlds.cluster_client import (
     create,
     ends,
     fetch,
+    fetch_request,
     in_log,
     isr,
     latest,
@@ -257,9 +258,44 @@ def test_a_new_leader_does_not_tell_an_end_before_it_knows_what_was_committed(cl
     cluster.pass_time(100)
     told = [error_of(latest(cluster, "t", node=2, version=version)) for version in (4, 5, 9)]
     beyond = fetch(cluster, "t", 2, frm=2)  # a consumer that has read to the end
+    behind = fetch(cluster, "t", 0, frm=2)
+    of_old = fetch(cluster, "t", 2, frm=2, version=10)
     cluster.heal()
     cluster.until(lambda: latest(cluster, "t", node=2).error_code == 0)
 
     assert told == ["LEADER_NOT_AVAILABLE", "OFFSET_NOT_AVAILABLE", "OFFSET_NOT_AVAILABLE"]
-    assert (beyond.error_code, len(beyond.records or b"")) == (0, 0)
+    assert (error_of(beyond), beyond.high_watermark, beyond.last_stable_offset) == (
+        "OFFSET_NOT_AVAILABLE",
+        -1,
+        -1,
+    )
+    assert (error_of(behind), len(behind.records) > 0) == ("NONE", True), (
+        "what it knows to be committed it gives"
+    )
+    assert (error_of(of_old), len(of_old.records or b"")) == ("NONE", 0), "which has no word for it"
     assert latest(cluster, "t", node=2).offset == 2
+    assert (error_of(fetch(cluster, "t", 2, frm=2)), fetch(cluster, "t", 2, frm=2).high_watermark) == (
+        "NONE",
+        2,
+    )
+
+
+def test_a_consumer_that_waits_at_the_end_of_a_new_leader_is_answered_when_it_knows_its_watermark(cluster):
+    create(cluster, "t")
+    write(cluster, "t", b"a")
+    cluster.pass_time(600)
+    write(cluster, "t", b"b")
+    cluster.cut |= {(2, 3), (3, 2)}
+    cluster.kill(1)
+    cluster.until(lambda: cluster.leader_of("t") == 2)
+    cluster.pass_time(100)
+
+    answers = cluster.ask(2, fetch_request(cluster, "t", 1, wait_ms=60_000), 17)
+    cluster.pass_time(500)
+    assert answers == []
+    cluster.heal()
+    cluster.until(lambda: answers)
+
+    [found] = answers[0].responses[0].partitions
+    assert (error_of(found), found.high_watermark) == ("NONE", 2)
+    assert len(found.records) > 0

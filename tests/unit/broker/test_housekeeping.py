@@ -79,7 +79,9 @@ def test_a_start_that_takes_long_writes_down_nothing_before_it_knows_its_partiti
 
 def test_the_intervals_are_the_brokers():
     node = SmallNode(
-        log_flush_offset_checkpoint_interval_ms="1000", log_flush_start_offset_checkpoint_interval_ms="5000"
+        log_flush_offset_checkpoint_interval_ms="2000",
+        log_flush_start_offset_checkpoint_interval_ms="5000",
+        replica_high_watermark_checkpoint_interval_ms="1000",
     )
     node.create("t")
     produce_many(node, "t", 3)
@@ -87,8 +89,11 @@ def test_the_intervals_are_the_brokers():
 
     node.advance(SECOND)
     assert checkpoint(node, WATERMARKS) == {"t-0": 3}
+    assert checkpoint(node, RECOVERY_POINTS) == checkpoint(node, LOG_STARTS) == {}
+    node.advance(SECOND)
+    assert checkpoint(node, RECOVERY_POINTS) == {"t-0": 0}
     assert checkpoint(node, LOG_STARTS) == {}
-    node.advance(4 * SECOND)
+    node.advance(3 * SECOND)
     assert checkpoint(node, LOG_STARTS) == {"t-0": 2}
 
 

@@ -60,3 +60,17 @@ def test_what_cannot_be_right_is_named():
     assert "part of an entry" in index_of(size=35).complaint(0)
     assert "after offset 160" in index_of(THIRD, FIRST).complaint(0)
     assert "after offset 199" in index_of(THIRD).complaint(200)
+
+
+def test_however_many_ended_before_only_those_are_looked_at_that_end_in_the_range(monkeypatch):
+    index = index_of(*(AbortedTransaction(7, 10 * n, 10 * n + 5, 10 * n + 6) for n in range(10_000)))
+    index.write()
+    looked_at, entry = [], AbortIndex.entry
+    monkeypatch.setattr(
+        AbortIndex, "entry", lambda self, number: looked_at.append(number) or entry(self, number)
+    )
+
+    found, complete = index.between(50_001, 50_020)
+
+    assert ([each.first_offset for each in found], complete) == ([50_000, 50_010], True)
+    assert looked_at == [5_000, 5_001, 5_002]

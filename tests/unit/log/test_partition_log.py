@@ -11,7 +11,7 @@ import pytest
 
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.records.batch import Batch, iterate
+from andiron.records.batch import Batch, iterate, stamp
 from andiron.sim.disk import MemoryDisk
 from unit.log.logs import (
     ALL,
@@ -260,3 +260,23 @@ def test_a_follower_refuses_what_does_not_go_on():
     stale = batch_of(2, base_offset=11)
     assert code_of(lambda: follower.append_replicated(stale, 0)) is ErrorCode.OFFSET_OUT_OF_RANGE
     assert follower.end == 12
+
+
+@pytest.mark.parametrize("held", [0, 2])
+def test_a_log_that_is_cut_where_compaction_left_nothing_ends_there_after_a_restart_too(held):
+    disk = MemoryDisk()
+    log = open_log(disk, cleanup_policy=("compact",))
+    if held:
+        append(log, held)
+    later = batch_of(2)
+    stamp(later, 0, 10, 1)  # as its leader has it: what was between is compacted away
+    log.append_replicated(bytes(later), 0)
+
+    assert log.truncate(6, 0) == 6
+    append_next = batch_of(1)
+    stamp(append_next, 0, 6, 2)
+
+    again = open_log(disk, cleanup_policy=("compact",))
+    assert again.end == 6
+    assert again.append_replicated(bytes(append_next), 0) == 7
+    assert offsets(again) == [(0, 1), (6, 6)][not held :]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.model.errors import ErrorCode
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.replication.follower import Fetched, FollowerReplica, Next, Position
-from unit.log.logs import append, offsets, open_log
+from andiron.sim.disk import MemoryDisk
+from unit.log.logs import append, flush, offsets, open_log
 
 
 def log_of(*epochs: int):
@@ -105,6 +106,42 @@ def test_a_follower_that_has_more_than_its_leader_cuts_it_off():
     follower.go_to(leader_start=0, leader_end=2, now=0)
 
     assert (log.end, follower.watermark) == (2, 2)
+
+
+def test_what_a_full_disk_leaves_of_a_log_that_began_again_does_not_end_below_its_watermark():
+    leader = log_of(1, 1, 3)  # a batch of 2 and 3 holds where it starts
+    disk = MemoryDisk()
+    log = open_log(disk)
+    follower = FollowerReplica(log, watermark=0)
+    follower.go_to(leader_start=3, leader_end=6, now=0)
+    assert (log.end, follower.watermark) == (3, 3)
+
+    disk.fill_up(10)
+    with pytest.raises(ProtocolError):
+        follower.take(Fetched(records=records(leader, 3), log_start=3, watermark=6), 0)
+    assert follower.watermark <= log.end
+
+    disk.free_up()
+    follower.take(Fetched(records=records(leader, 3), log_start=3, watermark=6), 0)
+    assert (log.start, log.end, follower.watermark) == (3, 6, 6)
+
+
+@pytest.mark.parametrize("told", [(1, 2), (1, 0)])
+def test_a_cut_that_cannot_be_synced_is_a_cut_all_the_same(told):
+    disk = MemoryDisk()
+    log = open_log(disk)
+    append(log, 2, epoch=1)
+    append(log, 2, epoch=2, producer_id=7, producer_epoch=0, base_sequence=0)
+    flush(log)
+    follower = FollowerReplica(log, watermark=4)
+
+    disk.fail_syncs()
+    with pytest.raises(ProtocolError):
+        follower.take(Fetched(diverging=told), 0)
+
+    end = told[1]
+    assert (log.end, log.flushed_end, follower.watermark) == (end, end, end)
+    assert (log.epochs.latest, log.producers.get(7)) == (1 if end else -1, None)
 
 
 @pytest.mark.parametrize("code", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH"])

@@ -144,3 +144,12 @@ def test_a_follower_that_has_fallen_silent_is_behind_even_where_nothing_is_writt
     leader.fetched(2, 10, now=1_000)
 
     assert leader.behind_ms(2, now=6_000) == 5_000
+
+
+def test_a_leader_that_has_just_begun_cannot_tell_what_is_committed_at_its_end():
+    leader = leading(end=10, watermark=4)
+
+    assert [leader.can_tell(offset) for offset in (3, 4, 10, 11)] == [True, False, False, True]
+    leader.fetched(2, 10, now=1)
+    leader.fetched(3, 10, now=1)
+    assert leader.knows_committed and leader.can_tell(10)

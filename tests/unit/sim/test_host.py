@@ -1,6 +1,7 @@
 import pytest
 
 from andiron.sim.watcher import End, Violation, Watcher
+from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from unit.sim.quiet import ORDERS
 from unit.sim.several import Puppets
 
@@ -127,3 +128,24 @@ def test_a_paused_node_that_is_told_to_stop_does_so_when_it_goes_on(monkeypatch)
     assert puppets.host(2).is_up
     puppets.run(2_000)
     assert not puppets.host(2).is_up
+
+
+@pytest.mark.parametrize("jump_ms", [-3_600_000, 3_600_000])
+def test_a_clock_that_is_set_neither_ends_what_waits_nor_lets_it_wait_for_ever(quiet, jump_ms):
+    quiet.create(message_timestamp_type="LogAppendTime")
+    answers = []
+    wanted = FetchTopic("orders", bytes(16), [FetchPartition(0, fetch_offset=0, partition_max_bytes=1_000)])
+    request = FetchRequest(max_wait_ms=5_000, min_bytes=1, max_bytes=1_000, topics=[wanted])
+    quiet.client.ask(request, 12, answers.append).notes.update(places={ORDERS: 0}, names={})
+    quiet.run(100)
+
+    quiet.host.clock.jump(jump_ms)
+    quiet.run(4_000)
+    assert not answers
+    quiet.run(1_000)
+    assert answers
+    quiet.write(b"now")
+    appended_at = quiet.host.node.broker.partitions.get(ORDERS).log.segments.active.max_timestamp
+    assert abs(appended_at - quiet.world.now - jump_ms) < 100, (
+        "it is written down what the clock on the wall says"
+    )

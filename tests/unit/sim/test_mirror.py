@@ -55,3 +55,13 @@ def test_what_stood_in_a_log_before_it_began_anew_is_of_no_epoch():
     mirror.records[3] = Record(3, 0, None, b"x", ())
     mirror.begin_anew(5)
     assert (3 in mirror.records, mirror.epoch_at(3)) == (True, None)
+
+
+def test_a_batch_that_compaction_took_by_a_lost_decision_is_open_to_nobody_and_remembered(quiet):
+    quiet.create()
+    quiet.write(b"x")
+    mirror = quiet.mirror()
+    mirror.batches = [stored._replace(transactional=True) for stored in mirror.batches]
+    mirror.spend([0])
+    assert (mirror.verdicts.first_open(), list(mirror.spent)) == (None, [0])
+    assert not mirror.batches[0].transactional

@@ -24,3 +24,14 @@ def test_only_one_leads_in_earnest(trio):
     leader.is_open = False
     assert not newest.leads(leader, trio.partition(leader))
     assert newest.partition((b"nope", 0)) is None
+
+
+def test_all_replicas_are_concerned_when_the_metadata_has_moved_and_else_those_that_have_changed(trio):
+    trio.create()
+    trio.run(2_000)
+    newest, leader = trio.law(Newest), trio.leader()
+    newest.stepped(leader)
+    assert list(newest.concerned(leader)) == list(leader.changed)
+    newest.applied += 1
+    newest.stepped(leader)
+    assert list(newest.concerned(leader)) == list(leader.node.broker.partitions)

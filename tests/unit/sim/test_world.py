@@ -1,3 +1,4 @@
+from andiron.sim.watcher import Watcher
 from andiron.sim.world import BEGINS, World
 
 
@@ -38,3 +39,14 @@ def test_it_stops_when_it_is_done():
 
 def test_the_same_seed_has_the_same_chance():
     assert World(5).chance.random() == World(5).chance.random() != World(6).chance.random()
+
+
+def test_only_those_are_told_of_steps_who_want_to_hear_of_them():
+    class Onlooker(Watcher):
+        def stepped(self, host):
+            """Looks."""
+
+    world, onlooker = World(1), Onlooker()
+    world.watch([Watcher(), onlooker])
+    assert world.onlookers == [onlooker]
+    assert len(world.watchers) == 2

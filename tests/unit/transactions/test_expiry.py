@@ -15,17 +15,17 @@ def transaction(state: State, timeout_ms: int = 50) -> Transaction:
 
 
 def test_an_ongoing_transaction_has_its_timeout_and_no_more():
-    assert not is_timed_out(transaction(State.ONGOING), Millis(150))
-    assert is_timed_out(transaction(State.ONGOING), Millis(151))
+    assert not is_timed_out(transaction(State.ONGOING), 50)
+    assert is_timed_out(transaction(State.ONGOING), 51)
 
 
 @pytest.mark.parametrize("state", [state for state in State if state is not State.ONGOING])
 def test_nothing_else_times_out(state):
-    assert not is_timed_out(transaction(state), Millis(1 << 40))
+    assert not is_timed_out(transaction(state), 1 << 40)
 
 
 def test_in_two_phase_commit_nothing_times_out():
-    assert not is_timed_out(transaction(State.ONGOING, UNLIMITED_MS), Millis(1 << 40))
+    assert not is_timed_out(transaction(State.ONGOING, UNLIMITED_MS), 1 << 40)
 
 
 @pytest.mark.parametrize("state", [State.EMPTY, State.COMPLETE_COMMIT, State.COMPLETE_ABORT])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import NEVER, Millis, Offset
+from andiron.model.ids import NEVER, Millis, Moment, Offset
 from andiron.model.machine import Loaded, TimePassed
 from andiron.transactions.requests import EndTransaction, InitProducer
 from andiron.transactions.settings import TransactionSettings
@@ -160,6 +160,20 @@ def test_a_coordinator_that_begins_anew_knows_since_when_a_transaction_runs():
     coordinator.pass_time(11_000)
 
     assert coordinator.state is State.PREPARE_ABORT
+
+
+@pytest.mark.parametrize("jump_ms", [DAY, -DAY])
+def test_a_transaction_has_its_time_whatever_happens_to_the_clock_on_the_wall(jump_ms):
+    coordinator, _ = begun()
+    began = coordinator.now
+
+    def look_at(steady: int):
+        moment = Millis(Moment(steady, steady + jump_ms))
+        return coordinator.shard.decide(TimePassed(), moment).records
+
+    assert look_at(began + 10_000) == look_at(began + TIMEOUT_MS - 1_000) == []
+    (aborted,) = look_at(began + TIMEOUT_MS + 10_000)
+    assert aborted[1].transaction_last_update_timestamp_ms == began + TIMEOUT_MS + 10_000 + jump_ms
 
 
 def test_an_id_that_nobody_uses_is_forgotten():

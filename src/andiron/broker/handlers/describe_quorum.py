@@ -12,7 +12,7 @@ from andiron.broker.quorum_messages import METADATA
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Millis, NodeId
+from andiron.model.ids import Millis, NodeId, wall_time
 from andiron.replication.leader import Progress
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_quorum import (
@@ -50,10 +50,11 @@ def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
 def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
     member = broker.metadata.member
     leader, me = member.partition.leader(), NodeId(broker.settings.node_id)
-    voters = [_state(broker, node, seen) for node, seen in leader.progress().items()]
-    itself = ReplicaState(me, broker.directories.metadata_id, leader.end, now, now)
+    voters = [_state(broker, node, seen, now) for node, seen in leader.progress().items()]
+    at = wall_time(now)
+    itself = ReplicaState(me, broker.directories.metadata_id, leader.end, at, at)
     observers = [
-        _state(broker, node, seen)
+        _state(broker, node, seen, now)
         for node, seen in member.observers.items()
         if now - seen.fetched_at < OBSERVER_MS
     ]
@@ -71,13 +72,14 @@ def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
     )
 
 
-def _state(broker: Broker, node: NodeId, seen: Progress) -> ReplicaState:
+def _state(broker: Broker, node: NodeId, seen: Progress, now: Millis) -> ReplicaState:
+    ahead_ms = wall_time(now) - now  # of the clock that progress is measured by
     return ReplicaState(
         node,
         broker.metadata.member.voters.directory_of(node),
         log_end_offset=seen.offset,
-        last_fetch_timestamp=seen.fetched_at,
-        last_caught_up_timestamp=seen.caught_up_at,
+        last_fetch_timestamp=seen.fetched_at + ahead_ms,
+        last_caught_up_timestamp=seen.caught_up_at + ahead_ms,
     )
 
 

@@ -10,7 +10,9 @@ the edge sends them from the page cache.
 A follower fetches as a consumer does, and sees everything up to the end. What it asks for tells what it holds, and
 that counts (replication/leader.py) before it is served, unless its log parts from this one: then it is told where.
 One that the metadata log does not reach any more is told of a snapshot instead.
-Consumers may read from followers too (KIP-392), up to the watermark that is known there.
+Consumers may read from followers too (KIP-392), up to the watermark that is known there. A leader that has just begun
+may not know how far its log is committed: who asks for what comes then waits, and is told OFFSET_NOT_AVAILABLE, as by
+ListOffsets, where Kafka tells an earlier watermark; consumers ask again.
 
 Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names, 16 tells who leads instead (leader_hints.py).
 """
@@ -54,6 +56,7 @@ SERVED = ADVERTISED = (4, 18)
 SCOPE = Scope.BOTH
 
 READ_COMMITTED = 1
+NOT_URGENT = (ErrorCode.NONE, ErrorCode.OFFSET_NOT_AVAILABLE)  # the latter may pass while it is waited for
 FROM_FOLLOWERS_SINCE = 11  # the version whose consumers can be sent to the nearest replica
 
 
@@ -114,7 +117,7 @@ class Found:
     def is_urgent(self) -> bool:
         """Whether the client must hear of it at once, records or not."""
         return (
-            self.error is not ErrorCode.NONE
+            self.error not in NOT_URGENT
             or self.diverging is not None
             or self.snapshot is not None
             or self.moved
@@ -292,6 +295,9 @@ class Fetch:
                 return found
             if self._is_held_back(partition):
                 return found
+            if self._anywhere and partition.leads and not partition.leader().can_tell(offset):
+                found.error, found.watermark, found.last_stable = ErrorCode.OFFSET_NOT_AVAILABLE, -1, -1
+                return found
             limit = min(wanted.partition_max_bytes, left)
             if limit > 0 or at_least_one:
                 piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
@@ -300,7 +306,11 @@ class Fetch:
                 was_too_large = offset < upto and not len(found.records)
                 found.is_all = not was_too_large  # for the room that was left
                 if self._committed:
-                    found.aborted = self._aborted(partition, offset, upto)
+                    end = offset if piece is None else Offset(piece.next_offset)
+                    aborted = partition.log.aborted_between(offset, end) if end > offset else []
+                    found.aborted = [
+                        AbortedTransaction(each.producer_id, each.first_offset) for each in aborted
+                    ]
         except ProtocolError as error:
             return self._refused(asked, error.code)
         return found
@@ -336,12 +346,6 @@ class Fetch:
     def _leader_told(self, asked: Asked) -> LeaderIdAndEpoch | None:
         hint = self._hints.leader_of(asked.topic, asked.topic_id, asked.wanted.partition)
         return None if hint is None else LeaderIdAndEpoch(*hint)
-
-    def _aborted(self, partition: Partition, offset: int, upto: int) -> list[AbortedTransaction]:
-        return [
-            AbortedTransaction(aborted.producer_id, aborted.first_offset)
-            for aborted in partition.log.aborted_between(Offset(offset), Offset(upto))
-        ]
 
     def _spend(self, found: Found) -> None:
         if self._is_throttled(self._partition(found.asked)):

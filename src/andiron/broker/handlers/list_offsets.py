@@ -85,7 +85,7 @@ def _end(partition: Partition, request: Request[ListOffsetsRequest], committed: 
     leader = partition.leader()
     if request.body.replica_id >= 0:
         return leader.end
-    if leader.watermark < leader.epoch_start:
+    if not leader.knows_committed:
         code = ErrorCode.OFFSET_NOT_AVAILABLE if request.version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE
         raise code.error(f"what is committed of {partition.name} is not known yet")
     return partition.readable_end(committed)

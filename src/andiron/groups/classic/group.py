@@ -25,7 +25,7 @@ from andiron.groups.classic.subscription import subscribed_topics
 from andiron.groups.group import CLASSIC, Caller, TimerKey
 from andiron.groups.records import GroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, wall_time
 from andiron.model.machine import Promise
 from andiron.model.timers import Timers
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE
@@ -215,7 +215,7 @@ class ClassicGroup:
 
     def move_to(self, state: str, now: Millis) -> None:
         assert self.state in BEFORE[state], f"a group does not go from {self.state} to {state}"
-        self.state, self.since = state, now
+        self.state, self.since = state, wall_time(now)
 
     def begin_generation(self, now: Millis) -> None:
         """Those who have joined are the next generation; if there are none, the group is empty."""

@@ -34,7 +34,7 @@ from andiron.groups.group import TimerKey, World
 from andiron.groups.rebalances import LEAVE, PROTOCOL, SESSION_TIMEOUT, SIZE
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, wall_time
 from andiron.model.machine import Asked, Decision, Promise
 from andiron.wire.messages.describe_groups import DescribedGroup
 from andiron.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -69,7 +69,7 @@ class ClassicProtocol:
         if group is None:
             if request.member_id:
                 raise _no_group(request.group_id)
-            group = ClassicGroup(request.group_id, self._world.timers, now)
+            group = ClassicGroup(request.group_id, self._world.timers, wall_time(now))
         joining = Joining(self._world, self._rebalance, asked, now)
         response = joining.into(group)
         self._world.groups[group.id] = group
@@ -237,7 +237,7 @@ class ClassicProtocol:
         may have to be asked to join again. Returns the record that makes it so."""
         group.protocol = group.select_protocol()
         group.note_subscriptions()
-        group.state, group.since = STABLE, now
+        group.state, group.since = STABLE, wall_time(now)
         for member in group.members.values():
             group.start_session(member.id, now, member.session_timeout_ms)
         self._world.groups[group.id] = group

@@ -37,7 +37,7 @@ from andiron.groups.consumer.target_assignment import (
 from andiron.groups.group import World
 from andiron.groups.rebalances import JOIN, METADATA, SUBSCRIPTION
 from andiron.groups.records import GroupRecord
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, wall_time
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
 
@@ -117,7 +117,9 @@ class Change:
             known = group.patterns.get(pattern)
             if known is None or known.topics != topics:
                 version = self._topics.version
-                self.records.append(pattern_record(group.id, pattern, list(topics), version, self._now))
+                self.records.append(
+                    pattern_record(group.id, pattern, list(topics), version, wall_time(self._now))
+                )
                 news = True
         self._patterns = patterns
         return news
@@ -158,7 +160,7 @@ class Change:
         for member_id, target in targets.items():
             if group.targets.get(member_id) != target:
                 self.records.append(target_record(group.id, member_id, target))
-        self.records.append(target_epoch_record(group.id, self.epoch, self._now))
+        self.records.append(target_epoch_record(group.id, self.epoch, wall_time(self._now)))
         return Target(self.epoch, targets[member.id])
 
     def _last_target(self, member: Member) -> Target:

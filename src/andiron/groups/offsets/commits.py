@@ -25,7 +25,7 @@ from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import NO_PRODUCER, GroupRecord
 from andiron.groups.topics import Topic
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, wall_time
 from andiron.model.machine import Asked, Decision, InTransaction
 from andiron.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -80,8 +80,9 @@ def commit(asked: Asked, world: World, offsets: Offsets, now: Millis) -> Decisio
     group = world.groups.get(request.group_id)
     if group is not None and caller.member_id:
         group.heard_from(caller.member_id, now)
-    expires_at = _expiry(request.retention_time_ms, now)
-    return Decision(response, _records(request.group_id, wanted, check, world, now, expires_at))
+    at = wall_time(now)
+    expires_at = _expiry(request.retention_time_ms, at)
+    return Decision(response, _records(request.group_id, wanted, check, world, at, expires_at))
 
 
 def commit_in_transaction(asked: Asked, world: World, offsets: Offsets, now: Millis) -> Decision[GroupRecord]:
@@ -106,7 +107,7 @@ def commit_in_transaction(asked: Asked, world: World, offsets: Offsets, now: Mil
     try:
         check = _check(request.group_id, caller, world, offsets, asked.version, transactional=True)
         records = _records(
-            request.group_id, wanted, check, world, now, Millis(NO_EXPIRY), producer.producer_id
+            request.group_id, wanted, check, world, wall_time(now), Millis(NO_EXPIRY), producer.producer_id
         )
     except ProtocolError as error:
         if error.code is ErrorCode.STALE_MEMBER_EPOCH:  # which a producer would not understand

@@ -19,7 +19,7 @@ from andiron.groups.group import Group, TimerKey, World
 from andiron.groups.offsets.table import GroupOffsets, Offsets, tombstone
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import Millis, TopicPartition
+from andiron.model.ids import Millis, TopicPartition, wall_time
 from andiron.model.machine import Decision
 
 RECORDS_MAX = 1_000  # in one piece
@@ -62,7 +62,7 @@ class Expiry:
             self._ahead.extend({**dict.fromkeys(self._world.groups), **dict.fromkeys(self._offsets)})
         records, looked_at = list[GroupRecord](), 0
         while self._ahead and looked_at < LOOKED_AT_MAX:
-            found, whole, count = self._look_at(self._ahead[0], now, RECORDS_MAX - len(records))
+            found, whole, count = self._look_at(self._ahead[0], wall_time(now), RECORDS_MAX - len(records))
             records += found
             looked_at += count
             if not whole:

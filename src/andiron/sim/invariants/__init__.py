@@ -58,6 +58,7 @@ from andiron.sim.invariants.metadata_log import MetadataAgrees
 from andiron.sim.invariants.moves import ReplicasMove
 from andiron.sim.invariants.offsets import OffsetsInOrder
 from andiron.sim.invariants.ownership import PartitionsHaveOneOwner
+from andiron.sim.invariants.patience import TransactionsHaveTheirTime
 from andiron.sim.invariants.progress import OffsetsGoForward
 from andiron.sim.invariants.promises import AckedStays
 from andiron.sim.invariants.quorum_disks import MetadataIsOnMostDisks
@@ -120,6 +121,7 @@ def all_invariants(
         TransactionsAreAtomic(mirrors, ledger, journal, excuse, canons),
         PartitionsHaveOneOwner(excuse),
         OffsetsGoForward(excuse),
+        TransactionsHaveTheirTime(),
         CoordinatorsWait(),
         LogsAreTheState(),
         *among_nodes,

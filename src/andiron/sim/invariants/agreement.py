@@ -40,8 +40,7 @@ class ReplicasAgree(Watcher):
         self._seen = {key: seen for key, seen in self._seen.items() if key[0] != host.number}
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in self._newest.concerned(host):
             key, log = key_of(host, partition), partition.log
             now = partition.watermark, log.end, partition.epoch, self._newest.leads(host, partition)
             seen = self._seen.get(key)

@@ -60,7 +60,7 @@ class ReadersAreIsolated(Watcher):
         stable = max(start, partition.log.last_stable(watermark))
         expected = max(start, _stable(mirror, watermark))
         is_all_known = watermark >= self._found.setdefault(key, end)
-        if stable != expected and is_all_known:
+        if stable != expected and is_all_known and stable not in mirror.spent:
             raise Violation(STABLE, f"{partition.name}: it is said to be {stable}, and is {expected}")
         if stable < known:
             raise Violation(BACK, f"{partition.name}: {known}, then {stable}")

@@ -14,7 +14,7 @@ from andiron.model.ids import TopicPartition
 from andiron.sim.canon import Place
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
-from andiron.sim.mirror import Mirrors
+from andiron.sim.mirror import Key, Mirrors
 from andiron.sim.newest import Newest
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.wire.apis import ApiKey
@@ -38,7 +38,11 @@ class ReplicasMove(Watcher):
     # ── replicas ─────────────────────────────────────────────────────────────────────
 
     def went_down(self, host: Host, end: End) -> None:
+        """In the very step perhaps in which it dropped a log: in its next life it may be named again."""
         self._applied.pop(host.number, None)
+        if host.node is not None:
+            for key in [key for key in self._mirrors if key[0] == host.number]:
+                self._forget_if_dropped(host, key, _partition(host.node.broker.image, key[1:]))
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
@@ -51,8 +55,7 @@ class ReplicasMove(Watcher):
             if told is None:
                 continue
             if host.number not in told.replicas:
-                if not _has_log(host, mirror.name):
-                    del self._mirrors[key]
+                self._forget_if_dropped(host, key, told)
             elif (
                 broker.partitions.peek(mirror.name) is None
                 and mirror.name not in broker.partitions.unopened
@@ -60,6 +63,14 @@ class ReplicasMove(Watcher):
                 and not broker.partitions.is_behind
             ):
                 raise Violation(STAYS, f"{mirror.name} is not on {host.name}, one of {list(told.replicas)}")
+
+    def _forget_if_dropped(self, host: Host, key: Key, told: PartitionImage | None) -> None:
+        if (
+            told is not None
+            and host.number not in told.replicas
+            and not _has_log(host, self._mirrors[key].name)
+        ):
+            del self._mirrors[key]
 
     # ── reassignments ────────────────────────────────────────────────────────────────
 

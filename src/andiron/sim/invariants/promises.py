@@ -54,8 +54,7 @@ class AckedStays(Watcher):
             canon.promised[base] = sent
 
     def stepped(self, host: Host) -> None:
-        assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in self._newest.concerned(host):
             if partition.leads:
                 key = key_of(host, partition)
                 if self._leads.get(key) != partition.epoch and self._newest.leads(host, partition):

@@ -10,6 +10,7 @@ on followers    it moves on with their leader's, or by the same rules; where a f
 from __future__ import annotations
 
 from andiron.broker.partition import Partition
+from andiron.model.ids import wall_time
 from andiron.sim.canon import Place
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
@@ -105,7 +106,7 @@ class DeletionIsDue(Watcher):
         left = sum(segment.size for segment in log.segments)
         if 0 <= settings.retention_bytes <= left:
             return
-        oldest = host.clock.now() - settings.retention_ms
+        oldest = wall_time(host.clock.now()) - settings.retention_ms
         for offset in range(max(mirror.start, asked), log.start):
             if offset in mirror.live and (
                 settings.retention_ms < 0 or mirror.records[offset].timestamp >= oldest

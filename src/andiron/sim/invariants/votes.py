@@ -25,11 +25,15 @@ class VotersVoteOnce(Watcher):
 
     def __init__(self) -> None:
         self._files: dict[int, bytes] = {}  # by host, as last read
+        self._changes: dict[int, int] = {}  # by host: to its disk, when that was
         self._epochs: dict[int, int] = {}
         self._votes: dict[tuple[int, int], int] = {}  # by host and epoch
         self._leaders: dict[int, tuple[int, int]] = {}  # by epoch: the leader, and who said so first
 
     def stepped(self, host: Host) -> None:
+        if self._changes.get(host.number) == host.disk.changes:
+            return
+        self._changes[host.number] = host.disk.changes
         assert host.node is not None
         path = f"{host.node.broker.metadata.partition.log.directory}/{FILE}"
         if not host.disk.exists(path):

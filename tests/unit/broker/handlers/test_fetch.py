@@ -3,6 +3,10 @@
 import pytest
 
 from andiron.model.effects import Disconnected
+from andiron.records.batch import Batch, iterate
+from andiron.records.builder import build
+from andiron.records.control import end_marker
+from andiron.records.record import Record
 from worlds.fetching import asking, fill_three_partitions, sizes, told, values, wait_for
 from worlds.node import SmallNode, error_of, records_in
 
@@ -126,6 +130,28 @@ def test_only_what_is_below_the_watermark_is_shown(node):
 def test_read_committed_readers_are_given_a_list_of_aborted_transactions(filled):
     assert filled.fetch("t", isolation_level=0).aborted_transactions is None
     assert filled.fetch("t", isolation_level=1).aborted_transactions == []
+
+
+def test_of_many_aborted_transactions_a_reader_is_told_of_those_in_what_it_gets(node):
+    node.create("t")
+    log, partition = node.log("t"), node.partition("t")
+    for number in range(50):
+        begun = build(
+            [Record(0, 0, b"k", b"v" * 100)],
+            producer_id=7,
+            producer_epoch=0,
+            base_sequence=number,
+            transactional=True,
+        )
+        ended = end_marker(False, producer_id=7, producer_epoch=0, coordinator_epoch=0, timestamp=0)
+        for records in (begun, ended):
+            log.append(Batch(records), memoryview(records), partition.epoch, node.now)
+    partition.leader().appended(log.end)
+
+    found = node.fetch("t", 40, isolation_level=1, partition_bytes=600)
+
+    assert {batch.base_offset for batch in iterate(bytes(found.records))} == {40, 41, 42, 43}
+    assert [each.first_offset for each in found.aborted_transactions] == [40, 42]
 
 
 # ── limits ───────────────────────────────────────────────────────────────────────────

@@ -43,6 +43,19 @@ def test_a_log_that_was_dropped_is_forgotten_and_one_that_is_named_again_begins_
     assert trio.partition(trio.host(3)).log.end == 1
 
 
+def test_a_log_that_was_dropped_in_the_step_that_was_cut_short_is_forgotten_too(trio):
+    trio.create()
+    trio.write(b"a")
+    trio.rest()
+    third, law = trio.host(3), trio.law(ReplicasMove)
+    law.stepped = lambda host: None  # it does not come to that
+    move(trio, [1, 2])
+    trio.run(until=lambda: not trio.host(3).node.broker.partitions.peek(ORDERS))
+    third.kill()
+    topic_id = trio.hosts[0].node.broker.image.topics["orders"].id
+    assert [key[0] for key in trio.mirrors if key[1] == topic_id] == [1, 2]
+
+
 def test_another_place_than_the_one_that_was_promised_is_noticed(trio):
     trio.create()
     move(trio, [1, 2])
