@@ -78,8 +78,10 @@ class Node:
         }
         self.broker = Broker(settings, disk, seed, advertised)
         self._waiting = self.broker.waiting
-        self._long = LongWork()
-        self._failures = 0  # bugs that showed themselves where nobody was there to be told
+        self._long = LongWork(self._failed)
+        self.failures = (
+            0  # bugs that showed themselves where nobody was there to be told, or in a long request
+        )
         self.malformed = 0  # frames that were no request
         self.errors: dict[tuple[int, int], int] = {}  # by API and error: answers that are one, and hang-ups
         self._routes: dict[Scope, dict[int, Route]] = {Scope.BROKER: {}, Scope.CONTROLLER: {}}
@@ -96,11 +98,6 @@ class Node:
             Finished: self._finished,
             Woken: self._woken,
         }
-
-    @property
-    def failures(self) -> int:
-        """Bugs that showed themselves where nobody was there to be told, or in the middle of a long request."""
-        return self._failures + self._long.failures
 
     @property
     def ready(self) -> bool:
@@ -154,6 +151,13 @@ class Node:
     def controller_listeners(self) -> tuple[str, ...]:
         """The doors that open before the node is ready."""
         return self.broker.settings.controller_listeners
+
+    @property
+    def brokers_listener(self) -> str:
+        """The door that is kept open for other brokers, if they have one of their own."""
+        settings = self.broker.settings
+        clients = [each for each in settings.listeners if each[0] not in settings.controller_listeners]
+        return settings.inter_broker_listener if len(clients) > 1 else ""
 
     @property
     def patience_ms(self) -> int:
@@ -215,9 +219,12 @@ class Node:
         try:
             self.broker.tick(now)
         except Exception:  # a bug; those who have waited long enough are told all the same
-            self._failures += 1
-            log.exception("what was due could not all be done")
+            self._failed("what was due could not all be done")
         return effects
+
+    def _failed(self, what: str) -> None:
+        self.failures += 1
+        log.exception(what)
 
     def _received(self, event: Received, now: Millis) -> list[Effect]:
         conn, ticket, frame = event

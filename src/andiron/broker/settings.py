@@ -204,7 +204,8 @@ class BrokerSettings:
         "max.connections",
         INT,
         MAX_INT,
-        "Connections at a time. A further one waits until one is given up.",
+        "Connections at a time. A further one waits until one is given up; but those to a controllers' listener do not "
+        "count, and for one to the listener of the brokers' own a client's is closed (KIP-402).",
         least=0,
         reload="live",
     )

@@ -19,7 +19,6 @@ Read next: node.py.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
@@ -32,7 +31,7 @@ R = TypeVar("R")
 InSlices = Generator[None, None, T]  # gives a T in the end
 SLICE = 500  # entries that cost some microseconds each
 
-log = logging.getLogger(__name__)
+_BUG = "the node failed at a long request"
 
 
 def each(items: Iterable[T], make: Callable[[T], R], slice: int = SLICE) -> InSlices[list[R]]:
@@ -48,10 +47,11 @@ def each(items: Iterable[T], make: Callable[[T], R], slice: int = SLICE) -> InSl
 class LongWork:
     """The requests that are under way, and what waits behind them on their connections."""
 
-    def __init__(self) -> None:
+    def __init__(self, failed: Callable[[str], None]) -> None:
+        """`failed` is told of a bug, while it is being handled."""
+        self._failed = failed
         self._jobs: deque[tuple[int, InSlices[list[Effect]]]] = deque()
         self._behind: dict[int, deque[Received]] = {}  # by connection: those that came later
-        self.failures = 0
 
     def __bool__(self) -> bool:
         return bool(self._jobs)
@@ -103,9 +103,8 @@ class LongWork:
             effects: list[Effect] = end.value
             return effects
         except Exception:
-            self.failures += 1
-            log.exception("the node failed at a long request")
-            return [Close(conn, "the node failed at a long request")]
+            self._failed(_BUG)
+            return [Close(conn, _BUG)]
         return None
 
 

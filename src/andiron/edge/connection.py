@@ -3,8 +3,9 @@
     socket ─▶ inbox ─▶ frame, ticket n ─▶ node ─▶ Reply(ticket n) ─▶ in turn? ─▶ outbox ─▶ socket
                                                                      held until it is
 
-A turn of the loop gives a connection one receive, so many frames and one send, and then it
-is another's turn. Three things make it stop taking frames; the bytes then stay in the
+A turn of the loop gives a connection one receive, so many frames, so much time and one send,
+and then it is another's turn: of a turn's time all who have something to say have the same
+share (host.py), and a frame at least. Three things make it stop taking frames; the bytes then stay in the
 kernel, and the client feels it:
 
     too many of its requests are unanswered     until some are
@@ -119,7 +120,8 @@ class Connection:
         self._queued = False
         feed, outbox, next_frame = self._host.feed, self._outbox, self._inbox.next_frame
         meter = self._host.meter
-        of_turn = meter.of_turn
+        of_turn, clock = meter.of_turn, meter.clock
+        until = clock() + self._host.share_s
         unanswered_max = 0 if self._events == WRITE else UNANSWERED_MAX
         for _ in range(FRAMES_MAX):
             if self._issued - self._owed + 1 >= unanswered_max or outbox.backlog > BACKLOG_MAX or self._deaf:
@@ -144,6 +146,8 @@ class Connection:
                 of_turn[kind] += 1
             else:
                 self._awaited.append((kind, meter.began))
+            if clock() > until:
+                break
         self._stalled = True
         self._go_on()
 

@@ -10,6 +10,7 @@ import pytest
 from andiron.edge.carrier import PIECE
 from andiron.edge.connection import BACKLOG_MAX, FRAMES_MAX, UNANSWERED_MAX, Connection
 from andiron.edge.disk import PosixDisk, PosixFile
+from andiron.edge.host import TURN_S
 from andiron.model.effects import Disconnected
 from edge.playground import Playground
 
@@ -99,7 +100,34 @@ def test_a_large_request_arrives_whole(play):
 # ── limits ───────────────────────────────────────────────────────────────────────────
 
 
+class TickingClock:
+    """A millisecond passes whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        self.time += 0.001
+        return self.time
+
+
+def test_a_turn_gives_all_who_have_requests_an_equal_share_of_its_time(play):
+    play.host.meter.clock = TickingClock()
+    clients, neighbour = [play.connect() for _ in range(5)], play.connect()
+    for number, client in enumerate(clients):
+        client.send(*[b"echo:%d" % number] * FRAMES_MAX)
+    neighbour.send(b"echo:ping")
+
+    play.turn()
+
+    share = round(TURN_S * 1000) // 6 + 1  # a frame at least, and as many as fit
+    assert play.node.texts.count("echo:ping") == 1
+    assert [play.node.texts.count(f"echo:{number}") for number in range(5)] == [share] * 5
+    assert [clients[0].receive() for _ in range(FRAMES_MAX)] == [b"0"] * FRAMES_MAX
+
+
 def test_a_turn_takes_only_so_many_frames_of_one_connection(play):
+    play.host.meter.clock = lambda: 0.0
     client = play.connect()
     client.send(*[b"echo:%d" % n for n in range(FRAMES_MAX * 2 + 1)])
     play.turn()

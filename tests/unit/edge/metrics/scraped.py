@@ -16,7 +16,10 @@ LINE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
 def host_of(node: Any, now: int) -> Any:
     """As much of a host as is looked at."""
     host = SimpleNamespace(
-        meter=Meter(), failures=0, now=now, settings=SimpleNamespace(connections_max_idle_ms=-1)
+        meter=Meter(),
+        failures=0,
+        now=now,
+        settings=SimpleNamespace(connections_max_idle_ms=-1, max_connections=9),
     )
     host.connections = Connections(host, 1)
     return host
