@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from andiron.edge.connection import Connection
 from andiron.edge.loop import READ
+from andiron.edge.room import LATE_MS
 from andiron.model.effects import Connected, Disconnected
 from andiron.model.ids import Millis
 
@@ -103,6 +104,7 @@ class Connections:
         """Close a connection at once; what it still has to send is lost."""
         if self.by_number.pop(connection.id, None) is None:
             return
+        self._host.room.waiting.pop(connection, None)
         level = logging.DEBUG if usual else logging.INFO
         log.log(level, "closed connection %d from %s: %s", connection.id, connection.address, reason)
         self._host.loop.forget(connection.fd)
@@ -114,6 +116,25 @@ class Connections:
         if self._paused:
             self._see_who_waits()
 
+    def no_room_for(self, connection: Connection) -> None:
+        """It has to wait; those who have room and do not use it leave it."""
+        room = self._host.room
+        if not room.waiting:
+            log.warning(
+                "large requests have to wait: others hold %d bytes (queued.max.request.bytes)", room.taken
+            )
+        room.waiting[connection] = None
+        for each in self.by_number.values():
+            each.leave_room()
+
+    def _make_room(self) -> None:
+        """If some wait, close who has been at a large request for longest, and for too long."""
+        room, late = self._host.room, self._host.now - LATE_MS
+        holders = [each for each in self.by_number.values() if each.has_taken_room and each.room_since < late]
+        if room.waiting and holders:
+            holder = min(holders, key=lambda each: each.room_since)
+            self.drop(holder, "its large request is not done, and others wait for the room that it has taken")
+
     def sweep(self) -> None:
         """Close who is idle, shrink who rests, try to accept again. Called when `sweep_at` has come."""
         now, idle_ms_max = self._host.now, self._host.settings.connections_max_idle_ms
@@ -122,6 +143,7 @@ class Connections:
                 self.drop(connection, f"idle for {now - connection.active_at} ms", usual=True)
             else:
                 connection.rest()
+        self._make_room()
         if self._paused:
             self._see_who_waits()
         for sweep in self.on_sweep:

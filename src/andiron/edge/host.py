@@ -32,6 +32,7 @@ from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
 from andiron.edge.metrics.meter import Meter
 from andiron.edge.peers import Link, Peers
+from andiron.edge.room import Room
 from andiron.model.effects import (
     Call,
     Close,
@@ -92,6 +93,7 @@ class Host:
         self.loop, self.carrier = loop, carrier or Copying()
         self.now = self._clock.now()
         self.meter = Meter()
+        self.room = Room(lambda: self.settings.queued_max_request_bytes)
         self.connections = Connections(self, connections_possible)
         self.peers = Peers(self)
         self.senders: list[Connection | Link] = []  # who has output to send at the end of the turn

@@ -144,6 +144,14 @@ FAMILIES = [
         "", lambda s: single(s.host.connections.given_up),
     ),
     gauge(
+        "large_requests_bytes", "Memory that large requests hold while they arrive and wait for their answers.",
+        "kafka.network:type=SocketServer,name=MemoryPoolUsed", lambda s: single(s.host.room.taken),
+    ),
+    gauge(
+        "large_requests_waiting", "Connections whose large request is not read further: queued.max.request.bytes.",
+        "", lambda s: single(len(s.host.room.waiting)),
+    ),
+    gauge(
         "fetch_sessions", "Incremental fetch sessions that are remembered.",
         "kafka.server:type=FetchSessionCache,name=NumIncrementalFetchSessions",
         lambda s: single(len(s.broker.sessions)),

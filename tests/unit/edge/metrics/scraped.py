@@ -9,6 +9,7 @@ from typing import Any
 from andiron.edge.connections import Connections
 from andiron.edge.metrics.catalog import scraper
 from andiron.edge.metrics.meter import Meter
+from andiron.edge.room import Room
 
 LINE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
 
@@ -18,6 +19,7 @@ def host_of(node: Any, now: int) -> Any:
     host = SimpleNamespace(
         meter=Meter(),
         failures=0,
+        room=Room(lambda: -1),
         now=now,
         settings=SimpleNamespace(connections_max_idle_ms=-1, max_connections=9),
     )
