@@ -135,26 +135,28 @@ class Playground:
             connections_possible=connections_possible,
         )
         self.listener = Listener("PLAINTEXT", "127.0.0.1", 0)
-        self.host.start([self.listener])
+        names = (*self.node.controller_listeners, self.node.brokers_listener)
+        self.inner = [Listener(name, "127.0.0.1", 0) for name in names if name]
+        self.host.start([self.listener, *self.inner])
         self.clients: list[Client] = []
 
     def change(self, **settings: Any) -> None:
         """Settings that take effect while the host runs."""
         self.host.settings = replace(self.settings, **settings)
 
-    def connect(self, *, receive_buffer: int = 0) -> Client:
+    def connect(self, *, receive_buffer: int = 0, to: Listener | None = None) -> Client:
         """A client that the host has accepted."""
-        client = self.knock(receive_buffer=receive_buffer)
+        client = self.knock(receive_buffer=receive_buffer, to=to)
         before = self.host.connections.accepted + self.host.connections.refused
         self.turn_until(lambda: self.host.connections.accepted + self.host.connections.refused > before)
         return client
 
-    def knock(self, *, receive_buffer: int = 0) -> Client:
+    def knock(self, *, receive_buffer: int = 0, to: Listener | None = None) -> Client:
         """A client whom the kernel has let in, and the host not yet."""
         link = socket.socket()
         if receive_buffer:
             link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        link.connect(("127.0.0.1", self.listener.port))
+        link.connect(("127.0.0.1", (to or self.listener).port))
         link.setblocking(False)
         self.clients.append(Client(self, link))
         return self.clients[-1]

@@ -37,6 +37,7 @@ class ScriptedNode:
     """Keeps every event but the received frames, of which it keeps the text."""
 
     controller_listeners: tuple[str, ...] = ()
+    brokers_listener = ""
     patience_ms = 60_000
     trouble: str | None = None
     broken: str | None = None

@@ -46,6 +46,9 @@ def world_of(settings: GroupSettings | None = None, seed: int = 0) -> World:
     return World(settings or GroupSettings(), NoTopics(), Chance(seed), lambda group: {})
 
 
+BATCH_MAX = 10_000  # bytes of the largest batch that can be written
+
+
 class Classic:
     """The classic groups of a shard."""
 
@@ -53,6 +56,7 @@ class Classic:
         self, log: list[GroupRecord] | None = None, now: int = 0, seed: int = 0, **settings: int
     ) -> None:
         self.world = world_of(GroupSettings(**settings), seed)
+        self.world.batch_max = lambda: BATCH_MAX
         self.protocol = ClassicProtocol(self.world)
         self.log = log or []
         self.now = Millis(now)

@@ -79,7 +79,13 @@ class GroupCoordinator:
 
     def _machine(self, partition: Partition) -> GroupShard:
         chance = Chance(int.from_bytes(self._chance.token(16), "big"))
-        return GroupShard(self._settings, self._topics, chance, self._configs_of)
+        return GroupShard(
+            self._settings,
+            self._topics,
+            chance,
+            self._configs_of,
+            lambda: partition.log.settings.max_message_bytes,
+        )
 
     def _configs_of(self, group_id: str) -> Mapping[str, str]:
         return self._metadata.image.configs_of(GROUP, group_id)

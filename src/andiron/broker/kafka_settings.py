@@ -25,7 +25,6 @@ WITHOUT_EFFECT = {
         "background.threads",
         "log.cleaner.threads",
         "queued.max.requests",
-        "queued.max.request.bytes",
     ),
     "share and streams groups are not served": ("share.", "group.share.", "group.streams."),
     "coordinators run in the loop, write each change at once and load in small pieces": (

@@ -49,6 +49,7 @@ class MarkerWriter:
         """Append a marker to each of the partitions; the Wait gives what became of it, as an Outcome."""
         outcome: Outcome = {}
         pending: dict[TopicPartition, tuple[Partition, Written]] = {}
+        refused: list[str] = []
         for name in partitions:
             outcome[name] = ErrorCode.NONE
             try:
@@ -56,11 +57,14 @@ class MarkerWriter:
                 written = partition.append_marker(marker, now)
             except ProtocolError as error:
                 outcome[name] = error.code
-                log.warning("%s: the marker of producer %d: %s", name, marker.producer_id, error.detail)
+                refused.append(f"{name}: {error.detail}")
                 continue
             if written is not None:
                 self._note(partition, written, marker, now)
             pending[name] = partition, written or partition.written_before(now)
+        if refused:
+            others = f", and {len(refused) - 1} more" if len(refused) > 1 else ""
+            log.warning("the marker of producer %d: %s%s", marker.producer_id, refused[0], others)
         return _wait(outcome, pending, now)
 
     def _note(self, partition: Partition, written: Written, marker: Marker, now: Millis) -> None:

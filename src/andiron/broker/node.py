@@ -5,7 +5,8 @@ owns it (edge/host.py or sim/world.py) carries the effects out.
 
     Received ─▶ header ─▶ decode ─▶ handler ─▶ response ─▶ encode ─▶ Reply
              │                         └─────▶ Wait ─▶ waiting room ┄┄▶ Reply, later
-             └▶ shortcut.py, where a producer repeats itself ────────▶ Reply
+             ├▶ shortcut.py, where a producer repeats itself ────────▶ Reply
+             └▶ slices.py, where a request is large: each of these a slice a step
 
 A handler answers its own request only; whoever else its change sets free is answered at
 the end of the step, when the partitions it touched are shown to the waiting room and the
@@ -25,13 +26,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from andiron.broker.broker import Broker
-from andiron.broker.handlers import HANDLERS, Handler
-from andiron.broker.handlers.api_versions import downgrade
+from andiron.broker.handlers import HANDLERS
 from andiron.broker.lifecycle import Stage
 from andiron.broker.listeners import Scope
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.request import Request
+from andiron.broker.routes import Route, unserved
 from andiron.broker.shortcut import Shortcut
+from andiron.broker.slices import InSlices, LongWork, in_slices, nothing_before
 from andiron.broker.waiting import Wait
 from andiron.log.disk import Disk
 from andiron.model.effects import (
@@ -50,9 +52,8 @@ from andiron.model.effects import (
 )
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
-from andiron.wire.apis import APIS, ApiKey
-from andiron.wire.codec import decoder, encoder
-from andiron.wire.header import decode_request_header, encode_response_header
+from andiron.wire.apis import ApiKey
+from andiron.wire.header import decode_request_header
 from andiron.wire.primitives import MalformedMessage
 
 log = logging.getLogger(__name__)
@@ -77,7 +78,10 @@ class Node:
         }
         self.broker = Broker(settings, disk, seed, advertised)
         self._waiting = self.broker.waiting
-        self.failures = 0  # bugs that showed themselves where nobody was there to be told
+        self._long = LongWork(self._failed)
+        self.failures = (
+            0  # bugs that showed themselves where nobody was there to be told, or in a long request
+        )
         self.malformed = 0  # frames that were no request
         self.errors: dict[tuple[int, int], int] = {}  # by API and error: answers that are one, and hang-ups
         self._routes: dict[Scope, dict[int, Route]] = {Scope.BROKER: {}, Scope.CONTROLLER: {}}
@@ -119,7 +123,9 @@ class Node:
         return effects
 
     def next_deadline(self) -> Millis:
-        """When to come back with a Woken if nothing happens before."""
+        """When to come back with a Woken if nothing happens before: at once while there is long work."""
+        if self._long:
+            return self.broker.now
         return min(self._waiting.next_deadline(), self.broker.next_deadline())
 
     def leave(self, now: Millis) -> list[Effect]:
@@ -150,6 +156,13 @@ class Node:
     def controller_listeners(self) -> tuple[str, ...]:
         """The doors that open before the node is ready."""
         return self.broker.settings.controller_listeners
+
+    @property
+    def brokers_listener(self) -> str:
+        """The door that is kept open for other brokers, if they have one of their own."""
+        settings = self.broker.settings
+        clients = [each for each in settings.listeners if each[0] not in settings.controller_listeners]
+        return settings.inter_broker_listener if len(clients) > 1 else ""
 
     @property
     def patience_ms(self) -> int:
@@ -189,6 +202,7 @@ class Node:
         self._callers.pop(event.conn, None)
         self._shortcuts.pop(event.conn, None)
         self._waiting.forget(event.conn)
+        self._long.forget(event.conn)
         self.broker.disconnected(event.conn, now)
         return []
 
@@ -205,16 +219,23 @@ class Node:
         return []
 
     def _woken(self, event: Woken, now: Millis) -> list[Effect]:
-        effects = self._waiting.expire(now)
+        effects = self._long.go_on(partial(self._received, now=now)) if self._long else []
+        effects += self._waiting.expire(now)
         try:
             self.broker.tick(now)
         except Exception:  # a bug; those who have waited long enough are told all the same
-            self.failures += 1
-            log.exception("what was due could not all be done")
+            self._failed("what was due could not all be done")
         return effects
+
+    def _failed(self, what: str) -> None:
+        self.failures += 1
+        log.exception(what)
 
     def _received(self, event: Received, now: Millis) -> list[Effect]:
         conn, ticket, frame = event
+        if self._long.is_before(conn):
+            self._long.hold(event)
+            return []
         shortcut = self._shortcuts.get(conn)
         if shortcut is not None:
             known = shortcut.take(frame, self.broker, now)
@@ -227,7 +248,11 @@ class Node:
             if route is None:
                 route = self._route(key, version, caller.scope)
                 if route is None:
-                    return [_unserved(conn, ticket, key, version, correlation)]
+                    return [unserved(conn, ticket, key, version, correlation)]
+            if len(frame) > route.slices_from:
+                asked = Request(bytes(frame[position:]), version, client_id, conn, *caller[:2], now)
+                work = route.respond_in_slices(self.broker, asked)
+                return self._begin(conn, ticket, route, correlation, work)
             body, _ = route.decode(frame, position, len(frame))
         except MalformedMessage as error:
             self.malformed += 1
@@ -244,24 +269,61 @@ class Node:
             )
         if response is None:
             return [Reply(conn, ticket, None)]
+        if in_slices(response):
+            return self._begin(conn, ticket, route, correlation, response)
         if key == ApiKey.PRODUCE:
             self._find_shortcut(frame, request)
         elif route.tells_errors and response.error_code:
             self._count_error(key, response.error_code)
-        return [Reply(conn, ticket, _parts(route, correlation, response))]
+        return [Reply(conn, ticket, route.parts(correlation, response))]
+
+    def _begin(
+        self, conn: int, ticket: int, route: Route, correlation: int, work: InSlices[Any]
+    ) -> list[Effect]:
+        return self._long.begin(conn, self._in_slices(conn, ticket, route, correlation, work))
+
+    def _in_slices(
+        self, conn: int, ticket: int, route: Route, correlation: int, work: InSlices[Any]
+    ) -> InSlices[list[Effect]]:
+        """What comes of a request that may take more than a step: an answer, or a wait for one."""
+        try:
+            response = yield from work
+            if type(response) is Wait:
+                answer = partial(self._answer, conn, ticket, route, correlation, at_length=True)
+                return self._waiting.admit(response, conn, answer)
+            if response is None:
+                return [Reply(conn, ticket, None)]
+            if route.tells_errors and response.error_code:
+                self._count_error(route.key, response.error_code)
+            return [Reply(conn, ticket, (yield from route.parts_in_slices(correlation, response)))]
+        except MalformedMessage as error:
+            self.malformed += 1
+            return [Close(conn, f"not a request: {error}")]
+        except ProtocolError as error:
+            self._count_error(route.key, error.code.number)
+            return [Close(conn, str(error))]
 
     def _answer(
-        self, conn: int, ticket: int, route: Route, correlation: int, respond: Callable[[], Any]
+        self,
+        conn: int,
+        ticket: int,
+        route: Route,
+        correlation: int,
+        respond: Callable[[], Any],
+        at_length: bool = False,
     ) -> list[Effect]:
         """What comes of a wait: an answer, or a further wait. One that fails hangs up, with the reason."""
         try:
             response = respond()
             if type(response) is Wait:
-                answer = partial(self._answer, conn, ticket, route, correlation)
+                answer = partial(self._answer, conn, ticket, route, correlation, at_length=at_length)
                 return self._waiting.admit(response, conn, answer)
+            if at_length or in_slices(response):
+                work = response if in_slices(response) else nothing_before(response)
+                return self._begin(conn, ticket, route, correlation, work)
             if route.tells_errors and response.error_code:
                 self._count_error(route.key, response.error_code)
-            return [Reply(conn, ticket, None if response is None else _parts(route, correlation, response))]
+            return [Reply(conn, ticket, None if response is None else route.parts(correlation, response))]
         except ProtocolError as error:
             self._count_error(route.key, error.code.number)
             return [Close(conn, str(error))]
@@ -282,7 +344,7 @@ class Node:
         handler = HANDLERS.get(key)
         if handler is None or scope not in handler.scope or not handler.serves(version):
             return None
-        route = self._routes[scope][key << 16 | version] = _new_route(handler, version)
+        route = self._routes[scope][key << 16 | version] = Route.of(handler, version)
         return route
 
     # ── the end of a step ────────────────────────────────────────────────────────────
@@ -295,39 +357,3 @@ class Node:
                 effects += self._waiting.wake(key)
             effects += self.broker.take_effects()
         return effects
-
-
-class Route(NamedTuple):
-    """What a request of one API and version goes through."""
-
-    decode: Callable[[memoryview, int, int], tuple[Any, int]]
-    handle: Callable[[Broker, Request[Any]], Any]
-    encode: Callable[[Any, list[Any]], None]
-    header: Callable[[int], bytes]
-    key: int
-    tells_errors: bool  # whether its response has an error of its own, beside those of its parts
-
-
-def _new_route(handler: Handler, version: int) -> Route:
-    api = APIS[handler.api]
-    return Route(
-        decoder(api.request, version),
-        handler.handle,
-        encoder(api.response, version),
-        partial(encode_response_header, handler.api, version),
-        handler.api,
-        hasattr(api.response, "error_code"),
-    )
-
-
-def _parts(route: Route, correlation: int, response: Any) -> list[Any]:
-    parts: list[Any] = [route.header(correlation)]
-    route.encode(response, parts)
-    return parts
-
-
-def _unserved(conn: int, ticket: int, key: int, version: int, correlation: int) -> Reply | Close:
-    if key == ApiKey.API_VERSIONS:
-        return Reply(conn, ticket, _parts(_new_route(HANDLERS[key], 0), correlation, downgrade()))
-    name = APIS[key].name if key in APIS else "an unknown API"
-    return Close(conn, f"{name} (key {key}) in version {version} is not served")

@@ -187,6 +187,14 @@ class BrokerSettings:
         "The largest request that is read; a larger one hangs up.",
         least=1,
     )
+    queued_max_request_bytes: int = setting(
+        "queued.max.request.bytes",
+        LONG,
+        -1,
+        "Memory for large requests that arrive or wait for their answers; beyond it they are not read until others are"
+        " done. -1: a quarter of the machine's memory, where Kafka has no limit.",
+        least=-1,
+    )
     socket_listen_backlog_size: int = setting(
         "socket.listen.backlog.size",
         INT,
@@ -204,7 +212,8 @@ class BrokerSettings:
         "max.connections",
         INT,
         MAX_INT,
-        "Connections at a time. A further one waits until one is given up.",
+        "Connections at a time. A further one waits until one is given up; but those to a controllers' listener do not "
+        "count, and for one to the listener of the brokers' own a client's is closed (KIP-402).",
         least=0,
         reload="live",
     )

@@ -71,15 +71,25 @@ class Wait:
         return cls((), lambda: True, NEVER, then, then)
 
     @classmethod
-    def all(cls, waits: Sequence[Wait]) -> Wait:
-        """One for several, none of which chains: it gives the list of their responses."""
+    def all(cls, awaited: Sequence[Any]) -> Wait:
+        """One for several, none of which chains: it gives the list of their responses. What is no Wait is a response
+        already: of thousands that are there at once, none is kept as a Wait (`settled`)."""
+        waits = [each for each in awaited if isinstance(each, Wait)]
         return cls(
             watch=tuple(dict.fromkeys(key for wait in waits for key in wait.watch)),
             until=lambda: all(wait.until() for wait in waits),
             deadline=min((wait.deadline for wait in waits), default=NEVER),
-            then=lambda: [wait.then() for wait in waits],
-            otherwise=lambda: [wait.then() if wait.until() else wait.otherwise() for wait in waits],
+            then=lambda: [each.then() if isinstance(each, Wait) else each for each in awaited],
+            otherwise=lambda: [each.in_the_end() if isinstance(each, Wait) else each for each in awaited],
         )
+
+    def settled(self) -> Any:
+        """The response, if there is nothing left to wait for; else the wait itself."""
+        return self.then() if self.until() else self
+
+    def in_the_end(self) -> Any:
+        """What the deadline brings."""
+        return self.then() if self.until() else self.otherwise()
 
     @classmethod
     def failed(cls, error: ProtocolError) -> Wait:
@@ -180,8 +190,7 @@ class WaitingRoom:
             _, number = heapq.heappop(self._deadlines)
             if waiter := self._waiters.get(number):
                 self._leave(number)
-                wait = waiter.wait
-                replies += waiter.answer(wait.then if wait.until() else wait.otherwise)
+                replies += waiter.answer(waiter.wait.in_the_end)
         return replies
 
     def forget(self, conn: int) -> None:

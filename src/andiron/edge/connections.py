@@ -4,6 +4,10 @@
                        └─▶ too many from one address: closed
     max.connections reached, or no descriptors left ─▶ listeners pause until there is room
 
+Clients must not keep the other nodes out (KIP-402). What comes to a controllers' listener does not count, and is let
+in as long as there are descriptors, some of which are kept for this. To a listener of the brokers' own one more is let
+in although there are enough, and the client's that was silent for longest is closed for it.
+
 Every few seconds a sweep looks at each connection: who has been silent for longer than
 connections.max.idle.ms is closed, and who holds a buffer too large for what it sends gives
 it back. To a request this costs one store; there are no timers.
@@ -20,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from andiron.edge.connection import Connection
 from andiron.edge.loop import READ
+from andiron.edge.room import LATE_MS
 from andiron.model.effects import Connected, Disconnected
 from andiron.model.ids import Millis
 
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 
 SWEEP_MS_MAX = 5_000
 RETRY_MS = 1_000  # until accepting is tried again after it has failed
+RESERVE = 64  # descriptors for other nodes, or a quarter of all if that is less
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +51,9 @@ class Connections:
         self._paused = False
         self._requests_of_closed = 0
         self.accepted = self.refused = 0
+        self._of_controllers = 0  # connections that do not count
+        self.waits = 0  # how often listeners had to let connections wait
+        self.given_up = 0  # connections of clients that were closed for other nodes
         self.sweep_at = Millis(host.now + self._sweep_ms())
         self.on_sweep: list[Callable[[], None]] = []  # who else is to be called then
 
@@ -78,30 +87,53 @@ class Connections:
         self.accepted += 1
         connection = Connection(self._host, self.accepted, link, listener, address)
         self.by_number[connection.id] = connection
+        self._of_controllers += listener in self._host.controller_listeners
         self._host.loop.watch(connection.fd, READ, connection.on_ready)
         self._host.feed(Connected(connection.id, listener, address))
-        if self._is_full():
-            self._pause()
+        if listener == self._host.brokers_listener and self._counted > self.limit:
+            self._give_up_one(listener)
+        self._see_who_waits()
 
     def cannot_accept(self, why: str) -> None:
         """The system refuses another descriptor: wait for one that is given back, or a little."""
         log.warning("cannot accept a connection: %s", why)
-        self._pause()
+        self._pause(self._listeners)
         self.sweep_at = min(self.sweep_at, Millis(self._host.now + RETRY_MS))
 
     def drop(self, connection: Connection, reason: str, *, usual: bool = False) -> None:
         """Close a connection at once; what it still has to send is lost."""
         if self.by_number.pop(connection.id, None) is None:
             return
+        self._host.room.waiting.pop(connection, None)
         level = logging.DEBUG if usual else logging.INFO
         log.log(level, "closed connection %d from %s: %s", connection.id, connection.address, reason)
         self._host.loop.forget(connection.fd)
         connection.close()
         self._requests_of_closed += connection.requests
         self._one_less_from(connection.address)
+        self._of_controllers -= connection.listener in self._host.controller_listeners
         self._host.feed(Disconnected(connection.id))
-        if self._paused and not self._is_full():
-            self._resume()
+        if self._paused:
+            self._see_who_waits()
+
+    def no_room_for(self, connection: Connection) -> None:
+        """It has to wait; those who have room and do not use it leave it."""
+        room = self._host.room
+        if not room.waiting:
+            log.warning(
+                "large requests have to wait: others hold %d bytes (queued.max.request.bytes)", room.taken
+            )
+        room.waiting[connection] = None
+        for each in self.by_number.values():
+            each.leave_room()
+
+    def _make_room(self) -> None:
+        """If some wait, close who has been at a large request for longest, and for too long."""
+        room, late = self._host.room, self._host.now - LATE_MS
+        holders = [each for each in self.by_number.values() if each.has_taken_room and each.room_since < late]
+        if room.waiting and holders:
+            holder = min(holders, key=lambda each: each.room_since)
+            self.drop(holder, "its large request is not done, and others wait for the room that it has taken")
 
     def sweep(self) -> None:
         """Close who is idle, shrink who rests, try to accept again. Called when `sweep_at` has come."""
@@ -111,8 +143,9 @@ class Connections:
                 self.drop(connection, f"idle for {now - connection.active_at} ms", usual=True)
             else:
                 connection.rest()
-        if self._paused and not self._is_full():
-            self._resume()
+        self._make_room()
+        if self._paused:
+            self._see_who_waits()
         for sweep in self.on_sweep:
             sweep()
         self.sweep_at = Millis(now + self._sweep_ms())
@@ -135,18 +168,49 @@ class Connections:
         """Requests received since the start."""
         return self._requests_of_closed + sum(each.requests for each in self.by_number.values())
 
+    @property
+    def limit(self) -> int:
+        """How many clients and brokers may be connected."""
+        return min(self._host.settings.max_connections, self._possible - min(RESERVE, self._possible // 4))
+
+    @property
+    def _counted(self) -> int:
+        return len(self.by_number) - self._of_controllers
+
     def _is_full(self) -> bool:
-        return len(self.by_number) >= min(self._host.settings.max_connections, self._possible)
+        return self._counted >= self.limit
 
-    def _pause(self) -> None:
-        self._paused = True
-        for listener in self._listeners:
-            listener.pause()
+    def _see_who_waits(self) -> None:
+        """Let those listeners pause that have no room, and the others accept."""
+        if len(self.by_number) >= self._possible:
+            self._pause(self._listeners)
+        elif self._is_full():
+            open_still = (*self._host.controller_listeners, self._host.brokers_listener)
+            self._pause([each for each in self._listeners if each.name not in open_still])
+        elif self._paused:
+            self._pause([])
 
-    def _resume(self) -> None:
-        self._paused = False
-        for listener in self._listeners:
-            listener.resume()
+    def _pause(self, listeners: list[Listener]) -> None:
+        """Let whoever comes to these wait, and whoever comes to others in."""
+        if listeners and not self._paused:
+            self.waits += 1
+            names = ", ".join(each.name for each in listeners)
+            log.warning("%d connections, the limit is %d: more to %s wait", self._counted, self.limit, names)
+        self._paused = bool(listeners)
+        for each in self._listeners:
+            if each in listeners:
+                each.pause()
+            else:
+                each.resume()
+
+    def _give_up_one(self, protected: str) -> None:
+        """Close a client's connection for one of a broker: that which was silent for longest."""
+        others = (protected, *self._host.controller_listeners)
+        silent = [each for each in self.by_number.values() if each.listener not in others]
+        if silent:
+            self.given_up += 1
+            reason = "max.connections is reached, and another broker has come"
+            self.drop(min(silent, key=lambda each: each.active_at), reason)
 
     def _one_less_from(self, address: str) -> None:
         count = self._from_address[address] - 1

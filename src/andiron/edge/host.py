@@ -5,7 +5,7 @@ A turn, over and over:
     poll       until something is ready, or the node's next deadline has come
     now        the clock is read once: a turn happens at one time
     receive    once from each that is ready; a frame is a node.step
-    go on      with connections that had more frames than fit in a turn
+    go on      with connections that had more frames than fit in a turn; all share its time
     give up    calls to other nodes that are late
     wake       the node, if its deadline has come
     send       once to each that has output
@@ -32,6 +32,7 @@ from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
 from andiron.edge.metrics.meter import Meter
 from andiron.edge.peers import Link, Peers
+from andiron.edge.room import Room
 from andiron.model.effects import (
     Call,
     Close,
@@ -59,6 +60,8 @@ LEAVE_MS = 30_000  # for others to take over what is led here
 RESIGN_MS = 200  # for others to hear that this node leads the metadata no more
 WAITING_MS = 5_000  # between complaints of a node that is not let in
 CALM_MS = 1_000  # between wakings of a node that fails when woken
+TURN_S = 0.01  # of a turn for requests; all who have some share it
+SHARE_S_MIN = 0.0002
 
 _WOKEN = Woken()
 
@@ -90,10 +93,12 @@ class Host:
         self.loop, self.carrier = loop, carrier or Copying()
         self.now = self._clock.now()
         self.meter = Meter()
+        self.room = Room(lambda: self.settings.queued_max_request_bytes)
         self.connections = Connections(self, connections_possible)
         self.peers = Peers(self)
         self.senders: list[Connection | Link] = []  # who has output to send at the end of the turn
         self.resuming: list[Connection] = []  # who may have whole frames left
+        self.share_s = TURN_S  # the time that each connection has in this turn
         self.failures = 0
         self._flushing = 0  # flushes under way
         self._deadline = NEVER  # of the node, as it was before the poll
@@ -101,12 +106,22 @@ class Host:
         self._stop_wanted = False
         loop.on_wake = self._collect
 
+    @property
+    def controller_listeners(self) -> tuple[str, ...]:
+        """The doors of the controllers."""
+        return self._node.controller_listeners
+
+    @property
+    def brokers_listener(self) -> str:
+        """The door that brokers have to themselves, if they do."""
+        return self._node.brokers_listener
+
     # ── life ─────────────────────────────────────────────────────────────────────────
 
     def start(self, listeners: list[Listener]) -> None:
         """Start the node, and let clients in when it is ready; other controllers at once, since it needs them for that.
         Raises if it will not be taken into its cluster."""
-        inner = [each for each in listeners if each.name in self._node.controller_listeners]
+        inner = [each for each in listeners if each.name in self.controller_listeners]
         self._carry_out(self._node.start(self.now))
         self.connections.open_doors(inner)
         until = self.now + self._node.patience_ms
@@ -151,6 +166,7 @@ class Host:
         self.meter.turn_begins()
         self.now = now = self._clock.now()
         resuming, self.resuming = self.resuming, []
+        self.share_s = max(SHARE_S_MIN, TURN_S / (len(ready) + len(resuming) or 1))
         self.loop.dispatch(ready)
         for connection in resuming:
             connection.take_frames()

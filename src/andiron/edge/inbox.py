@@ -14,7 +14,8 @@ what has really arrived: a client that claims a frame of 100 MB and sends nothin
 memory for it. A connection that fills its buffer has more to say than fits, and gets a
 larger one, so that a stream of frames takes one receive, one turn and one send for many of
 them; beyond BUSY it ends up just larger than the frame, so that in a stream of large frames
-little of the next one is received with one, and little has to move.
+little of the next one is received with one, and little has to move. A buffer larger than BUSY
+takes room that all connections share (room.py), as much as the frame needs, before it grows.
 
 Two laws easy to break. Buffers are replaced, never resized: views of them may be alive.
 And nothing may be received while a whole frame is still in here, for there may be no room
@@ -28,6 +29,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
+from andiron.edge.room import Room
 from andiron.model.errors import AndironError
 
 SMALL = 16 * 1024
@@ -42,13 +44,28 @@ class BadSize(AndironError):
     """A frame's size is negative or more than socket.request.max.bytes."""
 
 
+class NoRoom(AndironError):
+    """A large frame has begun, and others have taken the room that there is for such."""
+
+
 class Inbox:
     """What a connection has received and nobody has taken yet."""
 
-    __slots__ = ("_buffer", "_end", "_frame_bytes_max", "_is_busy", "_largest", "_start", "_view")
+    __slots__ = (
+        "_buffer",
+        "_end",
+        "_frame_bytes_max",
+        "_is_busy",
+        "_largest",
+        "_room",
+        "_start",
+        "_view",
+        "granted",
+    )
 
-    def __init__(self, frame_bytes_max: int) -> None:
-        self._frame_bytes_max = frame_bytes_max
+    def __init__(self, frame_bytes_max: int, room: Room | None = None) -> None:
+        self._frame_bytes_max, self._room = frame_bytes_max, room
+        self.granted = 0  # bytes of the shared room
         self._start = self._end = 0
         self._largest = 0  # frame that was waited for since the last `rest`
         self._is_busy = False  # a receive filled the buffer since the last `rest`
@@ -59,7 +76,7 @@ class Inbox:
         return len(self._buffer)
 
     def receive(self, recv_into: Callable[[memoryview], int]) -> int:
-        """One receive into what is free; how many bytes came, 0 at the end of the stream."""
+        """One receive into what is free; how many bytes came, 0 at the end of the stream. Raises NoRoom."""
         if self._start == self._end:
             self._start = 0
             self._end = count = recv_into(self._view)
@@ -90,9 +107,35 @@ class Inbox:
         """Give back a buffer much larger than what came lately. To be called every few seconds."""
         wanted = max(BUSY if self._is_busy else SMALL, self._largest + _SLACK)
         if self._start == self._end and wanted * 2 <= len(self._buffer):
-            self._start = self._end = 0
-            self._take_buffer(wanted)
+            self._shrink(wanted)
         self._largest, self._is_busy = 0, False
+
+    def leave_room(self) -> None:
+        """Give back what is shared, if no frame has begun."""
+        if self.granted and self._start == self._end:
+            self._shrink(BUSY)
+
+    def close(self) -> None:
+        """Give back what is shared: nothing will be received any more."""
+        self._give_back(0)
+
+    def _shrink(self, capacity: int) -> None:
+        self._start = self._end = 0
+        self._take_buffer(capacity)
+        self._give_back(0 if capacity <= BUSY else min(self.granted, capacity))
+
+    def _give_back(self, kept: int) -> None:
+        granted, self.granted = self.granted, kept
+        if self._room is not None:
+            self._room.give_back(granted - kept)
+
+    def _have_room(self, needed: int) -> None:
+        """For a frame of so many bytes in all."""
+        missing = needed - self.granted
+        if self._room is not None and needed > BUSY and missing > 0:
+            if not self._room.take(missing):
+                raise NoRoom("no room for a large request")
+            self.granted = needed
 
     def _grow(self) -> None:
         """The buffer was filled: have more room for the next receive."""
@@ -111,6 +154,7 @@ class Inbox:
             return
         old = self._view[start : self._end]
         if held == capacity:
+            self._have_room(needed)
             self._take_buffer(min(needed + _SLACK, capacity * _GROWTH))
         elif start == 0:
             return

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from andiron.groups.rebalances import Rebalances
 from andiron.groups.records import GroupRecord
 from andiron.groups.settings import GroupSettings
+from andiron.groups.sizes import BATCH_MAX
 from andiron.groups.topics import Topics
 from andiron.model.chance import Chance
 from andiron.model.ids import Millis
@@ -88,6 +89,7 @@ class World:
     topics: Topics
     chance: Chance
     configs: Callable[[str], Mapping[str, str]]  # what was set for a group by its name
+    batch_max: Callable[[], int] = lambda: BATCH_MAX  # bytes that can be written at a time
     groups: dict[str, Group] = field(default_factory=dict)
     timers: Timers[TimerKey] = field(default_factory=Timers)
     rebalances: Rebalances = field(init=False)

@@ -31,6 +31,7 @@ from andiron.groups.offsets.table import Offsets
 from andiron.groups.rebalances import Rebalances
 from andiron.groups.records import GroupMetadataKey, GroupRecord, Replayed, TransactionEnded
 from andiron.groups.settings import GroupSettings
+from andiron.groups.sizes import BATCH_MAX, check_fits
 from andiron.groups.topics import Topics
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
@@ -64,9 +65,9 @@ class GroupShard:
 
     def __init__(
         self, settings: GroupSettings, topics: Topics, chance: Chance,
-        configs: Callable[[str], Mapping[str, str]],
+        configs: Callable[[str], Mapping[str, str]], batch_max: Callable[[], int] = lambda: BATCH_MAX,
     ) -> None:  # fmt: skip
-        self._world = World(settings, topics, chance, configs)
+        self._world = World(settings, topics, chance, configs, batch_max)
         self._offsets = Offsets()
         self._classic, self._consumer = ClassicProtocol(self._world), ConsumerProtocol(self._world)
         self._expiry = Expiry(self._world, self._offsets)
@@ -78,6 +79,7 @@ class GroupShard:
             decider = self._deciders.get(type(request.body))
             if decider is None:
                 raise ErrorCode.INVALID_REQUEST.error(f"{type(request.body).__name__} is not for a group")
+            check_fits(request.body, self._world.batch_max())
             return decider(request, now)
         if isinstance(request, TimePassed):
             return self._time_passed(now)

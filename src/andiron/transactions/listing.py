@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
+from andiron.model.re2.pattern import matching
 from andiron.transactions.states import BY_TITLE
 from andiron.transactions.transaction import Transaction
 from andiron.wire.messages import describe_transactions, list_transactions
 from andiron.wire.messages.describe_transactions import TopicData
 from andiron.wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
-
-# Kafka's patterns are RE2's, which knows neither of these: a look around, and "what matched before".
-_NOT_IN_RE2 = re.compile(r"\(\?(?:=|!|<=|<!|P=|\()|\\[1-9]")
 
 
 def describe(transactional_id: str, current: Transaction | None) -> describe_transactions.TransactionState:
@@ -45,27 +42,20 @@ def list_them(
     """Those that pass every filter. A filter by states none of which exists lets nothing through."""
     states = [BY_TITLE[title] for title in request.state_filters if title in BY_TITLE]
     producer_ids = dict.fromkeys(request.producer_id_filters)
-    pattern = _pattern(request.transactional_id_pattern or "")
     older_ms = request.duration_filter
+    found = [
+        each
+        for each in transactions
+        if (not request.state_filters or each.state in states)
+        and (not producer_ids or each.producer.producer_id in producer_ids)
+        and (older_ms < 0 or now - each.started_at > older_ms)
+    ]
+    if request.transactional_id_pattern:
+        found = matching(request.transactional_id_pattern, found, lambda each: each.id)
     return ListTransactionsResponse(
         unknown_state_filters=[title for title in request.state_filters if title not in BY_TITLE],
         transaction_states=[
             list_transactions.TransactionState(each.id, each.producer.producer_id, each.state.title)
-            for each in transactions
-            if (not request.state_filters or each.state in states)
-            and (not producer_ids or each.producer.producer_id in producer_ids)
-            and (older_ms < 0 or now - each.started_at > older_ms)
-            and (pattern is None or pattern.fullmatch(each.id))
+            for each in found
         ],
     )
-
-
-def _pattern(text: str) -> re.Pattern[str] | None:
-    if not text:
-        return None
-    try:
-        if _NOT_IN_RE2.search(text.replace("\\\\", "")):
-            raise ErrorCode.INVALID_REGULAR_EXPRESSION.error(f"{text!r} looks around or back")
-        return re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ErrorCode.INVALID_REGULAR_EXPRESSION.error(f"{text!r}: {error}") from error

@@ -16,7 +16,7 @@ the Metadata request for all topics, and Kafka does not look at them either.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sized
+from collections.abc import Callable, Generator, Sized
 from typing import Any, Protocol, TypeVar, cast
 
 from andiron.wire.decoders import decoder_source
@@ -45,18 +45,33 @@ class Encoder(Protocol[T_contra]):
     def __call__(self, message: T_contra, parts: list[Sized], /) -> None: ...
 
 
-_DECODERS: dict[tuple[type, int], Decoder[Any]] = {}
+SLICE = 1_000  # elements, of about a microsecond each
+
+_DECODERS: dict[tuple[type, int, int], Decoder[Any]] = {}
 _ENCODERS: dict[tuple[type, int], Encoder[Any]] = {}
+_SLICING_DECODERS: dict[tuple[type, int, int], Callable[..., Any]] = {}
+_SLICING_ENCODERS: dict[tuple[type, int], Callable[..., Any]] = {}
 
 
-def decoder(cls: type[T], version: int) -> Decoder[T]:
-    """The function that reads this message in this version."""
+def decoder(cls: type[T], version: int, entries_max: int = 0) -> Decoder[T]:
+    """The function that reads this message in this version; of what strangers send, at most so many entries."""
     try:
-        return _DECODERS[cls, version]
+        return _DECODERS[cls, version, entries_max]
     except KeyError:
-        source = decoder_source(_versioned(cls, version), version)
-        made = _DECODERS[cls, version] = cast(Decoder[T], source.function("decode"))
+        source = decoder_source(_versioned(cls, version), version, entries_max)
+        made = _DECODERS[cls, version, entries_max] = cast(Decoder[T], source.function("decode"))
         return made
+
+
+def slicing_decoder(
+    cls: type[T], version: int, entries_max: int
+) -> Callable[[Buffer, int, int], Generator[None, None, tuple[T, int]]]:
+    """The same for a large message: it yields after every SLICE of elements."""
+    key = (cls, version, entries_max)
+    if key not in _SLICING_DECODERS:
+        source = decoder_source(_versioned(cls, version), version, entries_max, SLICE)
+        _SLICING_DECODERS[key] = source.function("decode")
+    return _SLICING_DECODERS[key]
 
 
 def encoder(cls: type[T], version: int) -> Encoder[T]:
@@ -68,6 +83,15 @@ def encoder(cls: type[T], version: int) -> Encoder[T]:
         source.names["explained"] = _explained
         made = _ENCODERS[cls, version] = cast(Encoder[T], source.function("encode"))
         return made
+
+
+def slicing_encoder(cls: type[T], version: int) -> Callable[[T, list[Any]], Generator[None, None, None]]:
+    """The same for a large message: it yields after every SLICE of elements."""
+    if (cls, version) not in _SLICING_ENCODERS:
+        source = encoder_source(_versioned(cls, version), version, SLICE)
+        source.names["explained"] = _explained
+        _SLICING_ENCODERS[cls, version] = source.function("encode")
+    return _SLICING_ENCODERS[cls, version]
 
 
 def decode_message(cls: type[T], version: int, buf: Buffer) -> T:

@@ -16,6 +16,10 @@ allocated or looped over, a count by the least its elements can take. Fixed fiel
 checked one by one: position only grows, so reading beyond `end` is noticed at the latest when
 the message is complete.
 
+An entry can be as short as a byte and costs a hundred times that once it is an object. So whoever decodes what
+strangers send names the most entries of all arrays together (`entries_max`); and where a message is large, a generator
+decodes it that yields after every `slice` elements.
+
 Read next: encoders.py, the way back.
 """
 
@@ -31,9 +35,9 @@ from andiron.wire.source import Many, Source
 _MANY = {kind: Many("unpack_from", FIXED[kind][0]) for kind in NUMBERS}
 
 
-def decoder_source(cls: type[Message], version: int) -> Source:
-    """The source of `decode(buf, pos, end) -> (message, pos)`."""
-    return _Decoder(cls, version).source
+def decoder_source(cls: type[Message], version: int, entries_max: int = 0, slice: int = 0) -> Source:
+    """The source of `decode(buf, pos, end) -> (message, pos)`; with a `slice`, of a generator that returns them."""
+    return _Decoder(cls, version, entries_max, slice).source
 
 
 def has_records(cls: type[Struct], version: int) -> bool:
@@ -46,8 +50,8 @@ def has_records(cls: type[Struct], version: int) -> bool:
 
 
 class _Decoder:
-    def __init__(self, cls: type[Message], version: int) -> None:
-        self.version = version
+    def __init__(self, cls: type[Message], version: int, entries_max: int, slice: int) -> None:
+        self.version, self.entries_max, self.slice = version, entries_max, slice
         self.flexible = version >= cls.__flexible__
         self.run: list[tuple[str, str]] = []  # fixed items not yet printed: struct letter, target
         self.source = Source(f"decode {cls.__name__} v{version}")
@@ -67,6 +71,12 @@ class _Decoder:
         source = self.source
         with source.block("def decode(buf, pos, end):"):
             source.line("base = 0")
+            if self.entries_max:
+                source.line(f"room = {self.entries_max}")
+            if self.slice:
+                source.line(f"left = {self.slice}")
+                with source.block("if not left:"):
+                    source.line("yield")  # a generator even where there is no array
             if self.as_bytes:
                 with source.block("if type(buf) is not memoryview:"):
                     source.line("buf = memoryview(buf)")
@@ -190,6 +200,10 @@ class _Decoder:
 
     def _elements(self, of: Any, count: str, target: str) -> None:
         source = self.source
+        if self.entries_max:
+            source.line(f"room -= {count}")
+            with source.block("if room < 0:"):
+                self._raise("the message", f"has more than {self.entries_max} entries")
         if not isinstance(of, type) and of.kind in NUMBERS:
             many = source.name(f"many_{of.kind}", _MANY[of.kind])
             source.line(f"{target} = [*{many}[{count}](buf, pos)]")
@@ -198,6 +212,11 @@ class _Decoder:
         elements = source.local("a")
         source.line(f"{target} = {elements} = []")
         with source.block(f"for _ in range({count}):"):
+            if self.slice:
+                source.line("left -= 1")
+                with source.block("if not left:"):
+                    source.line(f"left = {self.slice}")
+                    source.line("yield")
             if isinstance(of, type):
                 element = self._struct(of)
             else:
@@ -232,7 +251,7 @@ class _Decoder:
                 return
             tag, stop = source.local("tag"), source.local("stop")
             with source.block(f"if {count} > 127:"):
-                source.line(f"{count}, pos = continue_uvarint(buf, pos, {count})")
+                self._raise("a tagged section", "has more than 127 fields")
             with source.block(f"for _ in range({count}):"):
                 source.line(f"{tag}, {stop}, pos = read_tag(buf, pos, end)")
                 source.line(f"{stop} += pos")

@@ -26,14 +26,14 @@ LETTERS = {kind: letter for kind, (letter, _) in FIXED.items()} | {"boolean": "b
 _MANY = {kind: Many("pack", LETTERS[kind]) for kind in NUMBERS}
 
 
-def encoder_source(cls: type[Message], version: int) -> Source:
-    """The source of `encode(message, parts)`."""
-    return _Encoder(cls, version).source
+def encoder_source(cls: type[Message], version: int, slice: int = 0) -> Source:
+    """The source of `encode(message, parts)`; with a `slice`, of a generator that yields after so many elements."""
+    return _Encoder(cls, version, slice).source
 
 
 class _Encoder:
-    def __init__(self, cls: type[Message], version: int) -> None:
-        self.version = version
+    def __init__(self, cls: type[Message], version: int, slice: int) -> None:
+        self.version, self.slice = version, slice
         self.flexible = version >= cls.__flexible__
         self.run: list[tuple[str, str]] = []  # fixed items not yet a piece: struct letter, expression
         self.pieces: list[str] = []  # expressions of bytes not yet printed
@@ -52,6 +52,10 @@ class _Encoder:
         with source.block("def encode(m, parts):"):
             with source.block("try:"):
                 source.line("out = []")
+                if self.slice:
+                    source.line(f"left = {self.slice}")
+                    with source.block("if not left:"):
+                        source.line("yield")  # a generator even where there is no array
                 self._struct(cls, "m")
                 self._flush()
                 with source.block("if out:"):
@@ -168,6 +172,11 @@ class _Encoder:
                 return
             element = source.local("e")
             with source.block(f"for {element} in {elements}:"):
+                if self.slice:
+                    source.line("left -= 1")
+                    with source.block("if not left:"):
+                        source.line(f"left = {self.slice}")
+                        source.line("yield")
                 if isinstance(of, type):
                     self._struct(of, element)
                 else:

@@ -85,9 +85,10 @@ def continue_uvarint(buf: Buffer, pos: int, first: int) -> tuple[int, int]:
 
 
 def skip_tags(buf: Buffer, pos: int, end: int, count: int) -> int:
-    """Pass over a tagged section whose count's first byte was `count`; return where it ends."""
+    """Pass over a tagged section whose count's first byte was `count`; return where it ends. Nobody has more than 127
+    fields to add to a struct, and passing over millions of empty ones takes seconds."""
     if count > 0x7F:
-        count, pos = continue_uvarint(buf, pos, count)
+        raise MalformedMessage("a tagged section of more than 127 fields")
     for _ in range(count):
         _, size, pos = read_tag(buf, pos, end)
         pos += size

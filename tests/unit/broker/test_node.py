@@ -15,10 +15,18 @@ from andiron.wire.apis import ApiKey
 from andiron.wire.header import encode_request_header
 from andiron.wire.messages.api_versions import ApiVersionsRequest
 from andiron.wire.messages.describe_cluster import DescribeClusterRequest
+from andiron.wire.messages.describe_groups import DescribeGroupsRequest
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from andiron.wire.messages.find_coordinator import FindCoordinatorRequest
 from andiron.wire.messages.heartbeat import HeartbeatRequest
 from andiron.wire.messages.init_producer_id import InitProducerIdRequest
 from andiron.wire.messages.metadata import MetadataRequest
+from andiron.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from andiron.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from worlds.coordinating import (
     DURABLY,
     begun,
@@ -353,3 +361,83 @@ def test_errors_are_counted_by_api(coordinator):
         coordinator.ask(HeartbeatRequest("g", 1, "nobody"))
 
     assert coordinator.node.errors == {(ApiKey.HEARTBEAT, ErrorCode.UNKNOWN_MEMBER_ID.number): 2}
+
+
+# ── large requests ───────────────────────────────────────────────────────────────────
+
+
+def many_groups(count):
+    return DescribeGroupsRequest([f"group-{number}" for number in range(count)])
+
+
+def test_a_large_request_is_answered_in_slices_between_which_others_are_served(node):
+    node.ask(FindCoordinatorRequest(coordinator_keys=["g"]))
+    node.settle()
+    node.connect(2)
+
+    large = node.send(many_groups(5_000))
+    slices = 0
+    while large not in node.replies:
+        assert node.ask(ApiVersionsRequest("a", "1"), conn=2).error_code == 0
+        assert node.node.next_deadline() <= node.now, "it wants to go on at once"
+        node.wake()
+        slices += 1
+
+    assert slices > 10
+    assert [group.group_id for group in node.answer(large).groups] == many_groups(5_000).groups
+
+
+def test_what_comes_after_a_large_request_is_answered_after_it(node):
+    large = node.send(many_groups(5_000))
+    small = node.send(ApiVersionsRequest())
+    assert small not in node.replies
+
+    node.settle()
+
+    assert [ticket for ticket in node.replies if ticket in (large, small)] == [large, small]
+
+
+def test_a_large_request_ends_with_its_connection(node):
+    large = node.send(many_groups(5_000))
+
+    node.step(Disconnected(1))
+    node.settle()
+
+    assert large not in node.replies
+
+
+ENTRIES = {
+    "in a large request": DescribeGroupsRequest([""] * 200_000),
+    "of numbers": OffsetFetchRequest(
+        groups=[
+            OffsetFetchRequestGroup(
+                "g", topics=[OffsetFetchRequestTopics("a", partition_indexes=[0] * 200_000)]
+            )
+        ]
+    ),
+    "with records": ProduceRequest(
+        acks=1, topic_data=[TopicProduceData("a", partition_data=[PartitionProduceData(0)] * 50_000)]
+    ),
+}
+
+
+@pytest.mark.parametrize("request_", ENTRIES.values(), ids=ENTRIES)
+def test_more_entries_than_one_may_ask_for_are_hung_up_on_with_the_reason(node, request_):
+    version = 9 if type(request_) in (ProduceRequest, OffsetFetchRequest) else None
+
+    with pytest.raises(Closed, match=r"not a request: the message has more than \d+ entries"):
+        node.ask(request_, version=version)
+    assert node.node.malformed == 1
+
+
+def test_the_offsets_of_a_hundred_thousand_partitions_can_be_asked_for(node):
+    node.ask(FindCoordinatorRequest(coordinator_keys=["g"]))
+    node.settle()
+    topics = [OffsetFetchRequestTopics(f"t{n}", partition_indexes=[*range(100)]) for n in range(1_000)]
+
+    ticket = node.send(OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)]), version=9)
+    node.settle()
+
+    [group] = node.answer(ticket).groups
+    answered = [(topic.name, each.partition_index) for topic in group.topics for each in topic.partitions]
+    assert answered == [(topic.name, index) for topic in topics for index in topic.partition_indexes]

@@ -8,10 +8,19 @@ from typing import Any
 import pytest
 
 from andiron.edge.carrier import PIECE
-from andiron.edge.connection import BACKLOG_MAX, FRAMES_MAX, UNANSWERED_MAX, Connection
+from andiron.edge.connection import (
+    BACKLOG_MAX,
+    FRAMES_MAX,
+    UNANSWERED_BYTES_MAX,
+    UNANSWERED_MAX,
+    Connection,
+)
+from andiron.edge.connections import SWEEP_MS_MAX
 from andiron.edge.disk import PosixDisk, PosixFile
+from andiron.edge.host import TURN_S
+from andiron.edge.room import LATE_MS
 from andiron.model.effects import Disconnected
-from edge.playground import Playground
+from edge.playground import HandClock, Playground, framed
 
 
 @pytest.fixture
@@ -99,7 +108,34 @@ def test_a_large_request_arrives_whole(play):
 # ── limits ───────────────────────────────────────────────────────────────────────────
 
 
+class TickingClock:
+    """A millisecond passes whenever it is looked at."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    def __call__(self) -> float:
+        self.time += 0.001
+        return self.time
+
+
+def test_a_turn_gives_all_who_have_requests_an_equal_share_of_its_time(play):
+    play.host.meter.clock = TickingClock()
+    clients, neighbour = [play.connect() for _ in range(5)], play.connect()
+    for number, client in enumerate(clients):
+        client.send(*[b"echo:%d" % number] * FRAMES_MAX)
+    neighbour.send(b"echo:ping")
+
+    play.turn()
+
+    share = round(TURN_S * 1000) // 6 + 1  # a frame at least, and as many as fit
+    assert play.node.texts.count("echo:ping") == 1
+    assert [play.node.texts.count(f"echo:{number}") for number in range(5)] == [share] * 5
+    assert [clients[0].receive() for _ in range(FRAMES_MAX)] == [b"0"] * FRAMES_MAX
+
+
 def test_a_turn_takes_only_so_many_frames_of_one_connection(play):
+    play.host.meter.clock = lambda: 0.0
     client = play.connect()
     client.send(*[b"echo:%d" % n for n in range(FRAMES_MAX * 2 + 1)])
     play.turn()
@@ -315,3 +351,65 @@ def test_a_muted_connection_is_answered_and_not_heard(play):
     assert client.receive() == b"a"
     play.turn(3)
     assert play.node.texts == ["later:a"]
+
+
+# ── room for large requests ──────────────────────────────────────────────────────────
+
+
+LARGE = b"echo:" + bytes(1 << 20)
+
+
+def begun(play: Playground, request: bytes = LARGE) -> Any:
+    """A client that has sent all of a large request but for its last byte."""
+    client = play.connect()
+    client.send_raw(framed(request)[:-1])
+    return client
+
+
+def test_unfinished_requests_hold_only_so_much_and_others_are_read_when_they_are_done():
+    with Playground(queued_max_request_bytes=2 << 20) as play:
+        first, second, third = begun(play), begun(play), begun(play)
+        play.turn(20)
+        held, waiting = play.host.room.taken, len(play.host.room.waiting)
+        assert (held < 3 << 20, waiting) == (True, 1)
+
+        small = play.connect()
+        small.send(b"echo:small")
+        assert small.receive() == b"small"
+
+        for client in (first, second, third):
+            client.send_raw(b"\0")
+            assert client.receive() == LARGE[5:]
+
+
+def test_who_claims_room_and_does_not_use_it_is_closed_when_others_wait():
+    clock = HandClock()
+    with Playground(clock=clock, queued_max_request_bytes=1) as play:
+        idle = begun(play)
+        play.turn(20)
+        waiting = begun(play)
+        play.turn(20)
+        assert play.host.room.waiting
+
+        clock.time += LATE_MS + SWEEP_MS_MAX
+        assert idle.is_hung_up()
+
+        waiting.send_raw(b"\0")
+        assert waiting.receive() == LARGE[5:]
+
+
+def test_a_connection_that_is_closed_leaves_its_room():
+    with Playground(queued_max_request_bytes=1) as play:
+        begun(play).close()
+        play.turn_until(lambda: not len(play.host.connections))
+        assert play.host.room.taken == 0
+
+
+def test_only_so_many_bytes_of_requests_are_unanswered(play):
+    play.host.meter.clock = lambda: 0.0
+    client = play.connect()
+    enough = UNANSWERED_BYTES_MAX // len(LARGE) + 1
+    client.send(*[b"later:%03d" % n + LARGE for n in range(enough + 1)])
+    play.turn(200)
+
+    assert len(play.node.texts) == enough

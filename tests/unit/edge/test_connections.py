@@ -3,6 +3,7 @@ from __future__ import annotations
 from andiron.edge.connections import SWEEP_MS_MAX
 from andiron.model.effects import Connected, Disconnected
 from edge.playground import HandClock, Playground
+from edge.scripted import ScriptedNode
 
 
 def test_a_connection_is_announced_with_its_listener_and_address():
@@ -101,6 +102,54 @@ def test_beyond_max_connections_one_waits_for_another_to_leave():
         first.close()
         assert waiting.receive() == b"at last"
         assert play.host.connections.accepted == 3
+
+
+class NodeOfACluster(ScriptedNode):
+    controller_listeners = ("CONTROLLER",)
+    brokers_listener = "BROKERS"
+
+
+def test_clients_do_not_keep_other_nodes_out(caplog):
+    clock = HandClock()
+    with Playground(clock=clock, node=NodeOfACluster(None), max_connections=2) as play:
+        to_controller, to_broker = play.inner
+        silent = play.connect()
+        clock.time += 1
+        play.connect()
+        waiting = play.knock()
+        play.turn(2)
+        assert "2 connections, the limit is 2: more to PLAINTEXT wait" in caplog.text
+
+        for client in (play.connect(to=to_controller), play.connect(to=to_broker)):
+            client.send(b"echo:in")
+            assert client.receive() == b"in"
+
+        assert silent.is_hung_up(), "for the broker, and not for the controller"
+        assert waiting.take() is None
+        connections = play.host.connections
+        assert (len(connections), connections.waits, connections.given_up) == (3, 1, 1)
+
+
+def test_when_one_leaves_those_who_wait_are_let_in_and_the_next_wait_is_told_again():
+    with Playground(node=NodeOfACluster(None), max_connections=1) as play:
+        first, second = play.connect(), play.knock()
+        first.close()
+        second.send(b"echo:in")
+        assert second.receive() == b"in"
+        assert play.host.connections.waits == 2
+
+
+def test_descriptors_are_kept_for_other_nodes():
+    with Playground(node=NodeOfACluster(None), connections_possible=4) as play:
+        for _ in range(3):
+            play.connect()
+        waiting = play.knock()
+        waiting.send(b"echo:in")
+        play.turn(2)
+        assert waiting.take() is None
+
+        play.connect(to=play.inner[0])
+        assert play.host.connections.limit == 3
 
 
 def test_a_limit_raised_at_run_time_lets_those_who_wait_in():

@@ -4,7 +4,8 @@ import struct
 
 import pytest
 
-from andiron.edge.inbox import BUSY, SMALL, BadSize, Inbox
+from andiron.edge.inbox import BUSY, SMALL, BadSize, Inbox, NoRoom
+from andiron.edge.room import Room
 
 
 def framed(body: bytes) -> bytes:
@@ -143,3 +144,34 @@ def test_a_busy_connection_keeps_its_buffer_until_it_has_rested():
     assert inbox.capacity == BUSY
     inbox.rest()
     assert inbox.capacity == SMALL
+
+
+def test_a_large_frame_needs_room_for_all_of_it_before_it_is_read_on():
+    room = Room(lambda: BUSY)
+    first, second = Inbox(1 << 30, room), Inbox(1 << 30, room)
+    large = framed(bytes(4 * BUSY))
+    held = Stream(large[:-1], at_once=BUSY)
+    while first.receive(held.recv_into):
+        pass
+
+    assert room.taken == first.granted == len(large)
+    with pytest.raises(NoRoom):
+        frames(second, Stream(large))
+
+    first.receive(Stream(large[-1:]).recv_into)
+    assert first.next_frame() is not None
+    first.leave_room()
+    assert (room.taken, first.granted, first.capacity) == (0, 0, BUSY)
+
+
+def test_a_frame_that_has_begun_keeps_its_room_until_the_end():
+    room = Room(lambda: BUSY)
+    inbox = Inbox(1 << 30, room)
+    stream = Stream(framed(bytes(4 * BUSY))[:-1])
+    while inbox.receive(stream.recv_into):
+        pass
+
+    inbox.leave_room()
+    assert room.taken
+    inbox.close()
+    assert not room.taken

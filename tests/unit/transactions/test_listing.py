@@ -105,6 +105,13 @@ def test_a_pattern_that_is_none_is_refused(pattern):
     assert code is ErrorCode.INVALID_REGULAR_EXPRESSION
 
 
+def test_a_pattern_that_would_hold_up_a_backtracking_engine_is_matched_at_once():
+    coordinator = Coordinator()
+    coordinator.init(transactional_id="a" * 30_000)
+
+    assert listed(coordinator, transactional_id_pattern="(a+)+b") == []
+
+
 def test_what_is_taken_over_is_shown_as_its_records_have_it():
     coordinator = Coordinator()
     producer = coordinator.init(enable_2pc=True)

@@ -2,12 +2,21 @@ from typing import Any
 
 import pytest
 
-from andiron.wire.codec import decode_message, decoder, encode_message, encoder
-from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from andiron.wire.codec import (
+    SLICE,
+    decode_message,
+    decoder,
+    encode_message,
+    encoder,
+    slicing_decoder,
+    slicing_encoder,
+)
+from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from andiron.wire.messages.describe_cluster import DescribeClusterResponse
+from andiron.wire.messages.heartbeat import HeartbeatRequest
 from andiron.wire.messages.metadata import MetadataBroker, MetadataRequest, MetadataResponse, MetadataTopic
 from andiron.wire.messages.produce import ProduceResponse
-from andiron.wire.primitives import UnencodableMessage
+from andiron.wire.primitives import MalformedMessage, UnencodableMessage
 
 NOTHING: Any = None
 
@@ -87,3 +96,47 @@ def test_an_api_that_was_always_flexible() -> None:
     response = DescribeClusterResponse(cluster_id="c", controller_id=1)
 
     assert encode_message(response, 0) == b"\0\0\0\0\0\0\0\2c\0\0\0\1\1\x80\0\0\0\0"
+
+
+def in_the_end(work: Any) -> tuple[Any, int]:
+    """What a generator returns, and after how many slices."""
+    slices = 0
+    while True:
+        try:
+            next(work)
+        except StopIteration as end:
+            return end.value, slices + 1
+        slices += 1
+
+
+@pytest.mark.parametrize("version", [0, 12])
+def test_a_large_message_is_read_and_written_in_slices(version: int) -> None:
+    topics = [MetadataTopic(0, f"t{number}") for number in range(3 * SLICE)]
+    message = MetadataResponse(topics=topics)
+    data, parts = encode_message(message, version), []
+
+    assert in_the_end(slicing_encoder(MetadataResponse, version)(message, parts)) == (None, 4)
+    assert b"".join(parts) == data
+    read, slices = in_the_end(slicing_decoder(MetadataResponse, version, 1 << 20)(data, 0, len(data)))
+    assert read == decoder(MetadataResponse, version)(data, 0, len(data))
+    assert slices == 4
+
+
+def test_a_message_without_an_array_is_one_slice() -> None:
+    data = encode_message(HeartbeatRequest("g", 1, "m"), 0)
+
+    read, slices = in_the_end(slicing_decoder(HeartbeatRequest, 0, 10)(data, 0, len(data)))
+
+    assert (read[0].member_id, slices) == ("m", 1)
+
+
+def test_all_arrays_together_have_so_many_entries_and_no_more() -> None:
+    def asked(configs: int) -> bytes:
+        topic = CreatableTopic("a", 1, 1, configs=[CreatableTopicConfig("n", "v")] * configs)
+        return encode_message(CreateTopicsRequest([topic, topic]), 7)
+
+    read = decoder(CreateTopicsRequest, 7, 10)
+
+    assert len(read(asked(4), 0, len(asked(4)))[0].topics[1].configs) == 4
+    with pytest.raises(MalformedMessage, match="more than 10 entries"):
+        read(asked(5), 0, len(asked(5)))

@@ -62,6 +62,11 @@ def test_a_tag_larger_than_what_is_left_is_malformed() -> None:
         skip_tags(b"\x05\x09ab", 0, 4, 1)
 
 
+def test_millions_of_empty_tags_are_malformed() -> None:
+    with pytest.raises(MalformedMessage, match="more than 127 fields"):
+        skip_tags(b"\x01" + b"\x00\x00" * 128, 0, 257, 0x80)
+
+
 def test_a_count_of_tags_beyond_the_bytes_is_malformed() -> None:
     with pytest.raises(MalformedMessage):
         skip_tags(b"\xff\xff\xff\x07" + b"\x00\x00" * 10, 0, 24, 0xFF)

@@ -2,7 +2,9 @@
 
 A module has `API`, the versions it has `SERVED` and those `ADVERTISED` in ApiVersions (the
 same but for Produce), and `handle(broker, request)`, which returns a response, a Wait, or
-None where nobody waits for an answer; its `SCOPE`, if it has one, says that it is served on the
+None where nobody waits for an answer, or a generator of one of these if it goes on in
+slices (broker/slices.py). Its `ENTRIES_MAX`, if it has one, says how many entries a request
+may have in all its arrays together; its `SCOPE`, if it has one, that it is served on the
 controllers' listeners, too or only. To serve an API is to add its module to the list.
 """
 
@@ -72,6 +74,9 @@ from andiron.broker.handlers import (
 )
 from andiron.broker.listeners import Scope
 
+# What a handler that does it all in one step may be asked for, at some microseconds an entry.
+ENTRIES_MAX = 20_000
+
 
 class Handler(NamedTuple):
     """A row of the table below."""
@@ -81,6 +86,7 @@ class Handler(NamedTuple):
     advertised: tuple[int, int]
     handle: Callable[..., Any]
     scope: Scope
+    entries_max: int
 
     def serves(self, version: int) -> bool:
         return self.served[0] <= version <= self.served[1]
@@ -88,7 +94,8 @@ class Handler(NamedTuple):
 
 def _row(module: ModuleType) -> Handler:
     scope = getattr(module, "SCOPE", Scope.BROKER)
-    return Handler(module.API, module.SERVED, module.ADVERTISED, module.handle, scope)
+    entries_max = getattr(module, "ENTRIES_MAX", ENTRIES_MAX)
+    return Handler(module.API, module.SERVED, module.ADVERTISED, module.handle, scope, entries_max)
 
 
 HANDLERS = {

@@ -10,6 +10,7 @@ from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
@@ -29,14 +30,16 @@ API = ApiKey.ADD_PARTITIONS_TO_TXN
 SERVED = ADVERTISED = (0, 5)
 
 SEVERAL_SINCE = 4
+SLICE = 100  # transactions
 
 Outcome = dict[TopicPartition, ErrorCode]
 
 
-def handle(broker: Broker, request: Request[AddPartitionsToTxnRequest]) -> Wait:
+def handle(broker: Broker, request: Request[AddPartitionsToTxnRequest]) -> InSlices[Wait]:
     body = request.body
     if request.version >= SEVERAL_SINCE:
-        answers = Wait.all([_add(broker, request, each) for each in body.transactions])
+        asked = yield from each(body.transactions, lambda one: _add(broker, request, one).settled(), SLICE)
+        answers = Wait.all(asked)
         return answers.and_then(lambda outcomes: _several(body, outcomes))
     alone = AddPartitionsToTxnTransaction(
         body.v3_and_below_transactional_id,

@@ -11,6 +11,7 @@ from functools import partial
 from andiron.broker.broker import Broker
 from andiron.broker.operations import ON_GROUPS
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
@@ -22,16 +23,23 @@ from andiron.wire.messages.consumer_group_describe import (
 
 API = ApiKey.CONSUMER_GROUP_DESCRIBE
 SERVED = ADVERTISED = (0, 1)
+ENTRIES_MAX = 100_000
+SLICE = 100  # groups, each with all its members
 
 
-def handle(broker: Broker, request: Request[ConsumerGroupDescribeRequest]) -> Wait:
-    answers = Wait.all([_ask(broker, request, group_id) for group_id in request.body.group_ids])
+def handle(broker: Broker, request: Request[ConsumerGroupDescribeRequest]) -> InSlices[Wait]:
+    named = dict.fromkeys(request.body.group_ids)
+    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SLICE)))
     return answers.and_then(partial(_response, request.body))
 
 
-def _ask(broker: Broker, request: Request[ConsumerGroupDescribeRequest], group_id: str) -> Wait:
+def _ask(
+    broker: Broker, request: Request[ConsumerGroupDescribeRequest], group_id: str
+) -> DescribedGroup | Wait:
     asked = ConsumerGroupDescribeRequest([group_id])
-    return broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+    described = broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+    answer: DescribedGroup | Wait = described.settled()
+    return answer
 
 
 def _response(

@@ -6,6 +6,7 @@ from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
@@ -17,17 +18,20 @@ from andiron.wire.messages.delete_groups import (
 
 API = ApiKey.DELETE_GROUPS
 SERVED = ADVERTISED = (0, 2)
+SLICE = 100  # groups
 
 
-def handle(broker: Broker, request: Request[DeleteGroupsRequest]) -> Wait:
+def handle(broker: Broker, request: Request[DeleteGroupsRequest]) -> InSlices[Wait]:
     named = dict.fromkeys(request.body.groups_names)
-    answers = Wait.all([_ask(broker, request, group_id) for group_id in named])
+    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SLICE)))
     return answers.and_then(lambda results: DeleteGroupsResponse(results=results))
 
 
-def _ask(broker: Broker, request: Request[DeleteGroupsRequest], group_id: str) -> Wait:
+def _ask(broker: Broker, request: Request[DeleteGroupsRequest], group_id: str) -> DeletableGroupResult | Wait:
     asked = DeleteGroupsRequest([group_id])
-    return broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+    deleted = broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+    answer: DeletableGroupResult | Wait = deleted.settled()
+    return answer
 
 
 def _refusal(group_id: str, error: ProtocolError) -> DeletableGroupResult:

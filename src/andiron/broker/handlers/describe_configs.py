@@ -1,15 +1,19 @@
 """DescribeConfigs (key 32), versions 1-4: settings, with where each value comes from.
 
 Everything is read off the settings tables (model/settings.py) and the committed metadata;
-a setting that has no effect here is not in a table, and so is not shown.
+a setting that has no effect here is not in a table, and so is not shown. A resource that is named twice is described
+once, where Kafka does it twice.
 """
 
 from __future__ import annotations
+
+from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
 from andiron.broker.settings import GROUP_ROWS, TOPIC_ROWS
+from andiron.broker.slices import InSlices, each
 from andiron.controller.image import BROKER, GROUP, TOPIC
 from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -27,11 +31,16 @@ from andiron.wire.messages.describe_configs import (
 API = ApiKey.DESCRIBE_CONFIGS
 SERVED = ADVERTISED = (1, 4)
 SCOPE = Scope.BOTH
+ENTRIES_MAX = 100_000
+SLICE = 20  # resources, each with all its settings
 
 
-def handle(broker: Broker, request: Request[DescribeConfigsRequest]) -> DescribeConfigsResponse:
+def handle(broker: Broker, request: Request[DescribeConfigsRequest]) -> InSlices[DescribeConfigsResponse]:
     body = request.body
-    return DescribeConfigsResponse(results=[_describe(broker, body, resource) for resource in body.resources])
+    named = {(each.resource_type, each.resource_name): each for each in body.resources}
+    return DescribeConfigsResponse(
+        results=(yield from each(named.values(), partial(_describe, broker, body), SLICE))
+    )
 
 
 def _describe(

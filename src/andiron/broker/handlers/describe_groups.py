@@ -1,6 +1,7 @@
 """DescribeGroups (key 15), versions 0-6: state and members of classic groups.
 
-Each group is asked for by itself, and one that cannot be told of has its error in its own entry.
+Each group is asked for by itself, and one that cannot be told of has its error in its own entry. One that is named
+twice is told of once, where Kafka does it twice.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import partial
 from andiron.broker.broker import Broker
 from andiron.broker.operations import ON_GROUPS
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
@@ -21,16 +23,21 @@ from andiron.wire.messages.describe_groups import (
 
 API = ApiKey.DESCRIBE_GROUPS
 SERVED = ADVERTISED = (0, 6)
+ENTRIES_MAX = 100_000
+SLICE = 100  # groups, each with all its members
 
 
-def handle(broker: Broker, request: Request[DescribeGroupsRequest]) -> Wait:
-    answers = Wait.all([_ask(broker, request, group_id) for group_id in request.body.groups])
+def handle(broker: Broker, request: Request[DescribeGroupsRequest]) -> InSlices[Wait]:
+    named = dict.fromkeys(request.body.groups)
+    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SLICE)))
     return answers.and_then(partial(_response, request.body))
 
 
-def _ask(broker: Broker, request: Request[DescribeGroupsRequest], group_id: str) -> Wait:
+def _ask(broker: Broker, request: Request[DescribeGroupsRequest], group_id: str) -> DescribedGroup | Wait:
     asked = DescribeGroupsRequest([group_id])
-    return broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+    described = broker.groups.run(group_id, request, asked).or_else(partial(_refusal, group_id))
+    answer: DescribedGroup | Wait = described.settled()
+    return answer
 
 
 def _response(body: DescribeGroupsRequest, groups: list[DescribedGroup]) -> DescribeGroupsResponse:

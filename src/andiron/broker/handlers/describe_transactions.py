@@ -6,6 +6,7 @@ from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
 from andiron.transactions.requests import DescribeTransaction
@@ -18,16 +19,19 @@ from andiron.wire.messages.describe_transactions import (
 
 API = ApiKey.DESCRIBE_TRANSACTIONS
 SERVED = ADVERTISED = (0, 0)
+SLICE = 100  # transactions
 
 
-def handle(broker: Broker, request: Request[DescribeTransactionsRequest]) -> Wait:
-    answers = Wait.all(
-        [
-            broker.transactions.run(id, DescribeTransaction(id), request.now).or_else(partial(_refusal, id))
-            for id in request.body.transactional_ids
-        ]
-    )
+def handle(broker: Broker, request: Request[DescribeTransactionsRequest]) -> InSlices[Wait]:
+    named = dict.fromkeys(request.body.transactional_ids)
+    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SLICE)))
     return answers.and_then(lambda states: DescribeTransactionsResponse(transaction_states=states))
+
+
+def _ask(broker: Broker, request: Request[DescribeTransactionsRequest], id: str) -> TransactionState | Wait:
+    asked = broker.transactions.run(id, DescribeTransaction(id), request.now)
+    answer: TransactionState | Wait = asked.or_else(partial(_refusal, id)).settled()
+    return answer
 
 
 def _refusal(id: str, error: ProtocolError) -> TransactionState:

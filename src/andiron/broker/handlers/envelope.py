@@ -13,6 +13,7 @@ from andiron.broker import handlers
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.request import ForwardedRequest, Request
+from andiron.broker.slices import InSlices, in_slices
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import APIS, ApiKey
@@ -26,7 +27,7 @@ SERVED = ADVERTISED = (0, 0)
 SCOPE = Scope.CONTROLLER
 
 
-def handle(broker: Broker, request: Request[EnvelopeRequest]) -> EnvelopeResponse | Wait:
+def handle(broker: Broker, request: Request[EnvelopeRequest]) -> InSlices[EnvelopeResponse | Wait]:
     if not broker.metadata.leads:
         return EnvelopeResponse(error_code=ErrorCode.NOT_CONTROLLER.number)
     frame = memoryview(request.body.request_data)
@@ -35,11 +36,13 @@ def handle(broker: Broker, request: Request[EnvelopeRequest]) -> EnvelopeRespons
         handler = handlers.HANDLERS.get(key)
         if handler is None or handler.scope is not Scope.BOTH or not handler.serves(version):
             return EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST.number)
-        body, _ = decoder(APIS[key].request, version)(frame, position, len(frame))
+        body, _ = decoder(APIS[key].request, version, handler.entries_max)(frame, position, len(frame))
     except MalformedMessage:
         return EnvelopeResponse(error_code=ErrorCode.INVALID_REQUEST.number)
     inner = ForwardedRequest(body, version, client_id, by=request)
     response = handler.handle(broker, inner)
+    if in_slices(response):
+        response = yield from response
 
     def enclosed(response: Any) -> EnvelopeResponse:
         if inner.came_in_vain:

@@ -8,8 +8,11 @@ From version 4 on one request names several keys, and each has an answer of its 
 
 from __future__ import annotations
 
+from functools import partial
+
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.topic_creation import create_internal, until_created
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -24,11 +27,15 @@ from andiron.wire.messages.find_coordinator import (
 API = ApiKey.FIND_COORDINATOR
 SERVED = ADVERTISED = (0, 6)
 
+ENTRIES_MAX = 100_000
+
 GROUP, TRANSACTION = 0, 1
 SEVERAL_SINCE = 4
 
 
-def handle(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoordinatorResponse | Wait:
+def handle(
+    broker: Broker, request: Request[FindCoordinatorRequest]
+) -> FindCoordinatorResponse | Wait | InSlices[FindCoordinatorResponse]:
     kind = request.body.key_type
     if kind not in (GROUP, TRANSACTION):
         return _response(broker, request)
@@ -41,12 +48,17 @@ def handle(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoor
     ).or_else(lambda _: _response(broker, request))
 
 
-def _response(broker: Broker, request: Request[FindCoordinatorRequest]) -> FindCoordinatorResponse:
+def _several(broker: Broker, request: Request[FindCoordinatorRequest]) -> InSlices[FindCoordinatorResponse]:
+    keys = request.body.coordinator_keys
+    return FindCoordinatorResponse(coordinators=(yield from each(keys, partial(_find, broker, request))))
+
+
+def _response(
+    broker: Broker, request: Request[FindCoordinatorRequest]
+) -> FindCoordinatorResponse | InSlices[FindCoordinatorResponse]:
     body = request.body
     if request.version >= SEVERAL_SINCE:
-        return FindCoordinatorResponse(
-            coordinators=[_find(broker, request, k) for k in body.coordinator_keys]
-        )
+        return _several(broker, request)
     found = _find(broker, request, body.key)
     return FindCoordinatorResponse(
         error_code=found.error_code,

@@ -19,6 +19,7 @@ from collections import Counter
 from andiron.broker.broker import Broker
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.wire.apis import ApiKey
@@ -27,12 +28,13 @@ from andiron.wire.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsRequest,
     ListOffsetsResponse,
-    ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
 
 API = ApiKey.LIST_OFFSETS
 SERVED = ADVERTISED = (1, 11)
+ENTRIES_MAX = 100_000
+SLICE = 200  # partitions; some look into their files
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, NOT_YET_TIERED = range(-1, -7, -1)
 SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, NOT_YET_TIERED: 11}
@@ -42,21 +44,21 @@ Place = tuple[int, int, int]  # timestamp, offset, leader epoch
 NOWHERE: Place = (-1, -1, -1)
 
 
-def handle(broker: Broker, request: Request[ListOffsetsRequest]) -> ListOffsetsResponse:
-    return ListOffsetsResponse(
-        topics=[
-            ListOffsetsTopicResponse(topic.name, _answers(broker, request, topic))
-            for topic in request.body.topics
-        ]
-    )
-
-
-def _answers(
-    broker: Broker, request: Request[ListOffsetsRequest], topic: ListOffsetsTopic
-) -> list[ListOffsetsPartitionResponse]:
-    times = Counter(wanted.partition_index for wanted in topic.partitions)
-    once = {wanted.partition_index: wanted for wanted in topic.partitions}
-    return [_answer(broker, request, topic.name, wanted, times[index]) for index, wanted in once.items()]
+def handle(broker: Broker, request: Request[ListOffsetsRequest]) -> InSlices[ListOffsetsResponse]:
+    response = ListOffsetsResponse()
+    done = 0
+    for topic in request.body.topics:
+        response.topics.append(told := ListOffsetsTopicResponse(topic.name))
+        times = Counter(wanted.partition_index for wanted in topic.partitions)
+        once = {wanted.partition_index: wanted for wanted in topic.partitions}
+        for index, wanted in once.items():
+            told.partitions.append(_answer(broker, request, topic.name, wanted, times[index]))
+            done += 1
+            if not done % SLICE:
+                yield
+        if not len(response.topics) % SLICE:
+            yield
+    return response
 
 
 def _answer(

@@ -13,9 +13,11 @@ from __future__ import annotations
 from andiron.broker.broker import Broker
 from andiron.broker.operations import ON_THE_CLUSTER, ON_TOPICS
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.topic_creation import until_created
 from andiron.broker.waiting import Wait
 from andiron.controller.image import Image, TopicImage
+from andiron.controller.partitions import PARTITIONS_MAX
 from andiron.controller.topics import is_internal, name_fault
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NO_TOPIC_ID, NodeId
@@ -33,16 +35,20 @@ from andiron.wire.messages.metadata import (
 
 API = ApiKey.METADATA
 SERVED = ADVERTISED = (0, 13)
+ENTRIES_MAX = 50_000
+SLICE = 100  # topics, each with all its partitions
 
 CREATION_MS = 30_000
 BY_ID_SINCE = 12  # version 10 has a place for ids already, and may not use it
 
 
-def handle(broker: Broker, request: Request[MetadataRequest]) -> MetadataResponse | Wait:
+def handle(
+    broker: Broker, request: Request[MetadataRequest]
+) -> MetadataResponse | Wait | InSlices[MetadataResponse]:
     if request.version < BY_ID_SINCE and not all(map(_is_by_name, request.body.topics or [])):
         return _refusal(request.body)
     missing = _to_create(broker, request)
-    if not missing:
+    if not missing or len(missing) > PARTITIONS_MAX:
         return _response(broker, request)
     wanted = [CreatableTopic(name, num_partitions=-1, replication_factor=-1) for name in missing]
     created = broker.decide(CreateTopicsRequest(wanted, CREATION_MS), request.now, CREATION_MS)
@@ -61,7 +67,7 @@ def _to_create(broker: Broker, request: Request[MetadataRequest]) -> list[str]:
     return [name for name in dict.fromkeys(names) if name not in topics and name_fault(name) is None]
 
 
-def _response(broker: Broker, request: Request[MetadataRequest]) -> MetadataResponse:
+def _response(broker: Broker, request: Request[MetadataRequest]) -> InSlices[MetadataResponse]:
     image = broker.image
     return MetadataResponse(
         brokers=[
@@ -70,7 +76,7 @@ def _response(broker: Broker, request: Request[MetadataRequest]) -> MetadataResp
         ],
         cluster_id=broker.cluster_id,
         controller_id=_to_ask(broker),
-        topics=_topics(image, request),
+        topics=(yield from _topics(image, request)),
         cluster_authorized_operations=(
             ON_THE_CLUSTER if request.body.include_cluster_authorized_operations else NOT_ASKED
         ),
@@ -95,13 +101,14 @@ def _refusal(body: MetadataRequest) -> MetadataResponse:
     )
 
 
-def _topics(image: Image, request: Request[MetadataRequest]) -> list[MetadataTopic]:
+def _topics(image: Image, request: Request[MetadataRequest]) -> InSlices[list[MetadataTopic]]:
     asked = request.body.topics
     operations = ON_TOPICS if request.body.include_topic_authorized_operations else NOT_ASKED
     if asked is None or (request.version == 0 and not asked):
-        return [_describe(image, topic, operations) for topic in image.topics.values()]
+        every = list(image.topics.values())
+        return (yield from each(every, lambda topic: _describe(image, topic, operations), SLICE))
     once = {(topic.name, topic.topic_id): topic for topic in asked}
-    return [_find(image, topic, operations) for topic in once.values()]
+    return (yield from each(once.values(), lambda topic: _find(image, topic, operations), SLICE))
 
 
 def _find(image: Image, asked: MetadataRequestTopic, operations: int) -> MetadataTopic:

@@ -9,6 +9,7 @@ from andiron.broker.broker import Broker
 from andiron.broker.marker_writer import Outcome
 from andiron.broker.partition import Marker
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
 from andiron.model.ids import Millis, TopicPartition
 from andiron.wire.apis import ApiKey
@@ -23,11 +24,13 @@ from andiron.wire.messages.write_txn_markers import (
 
 API = ApiKey.WRITE_TXN_MARKERS
 SERVED = ADVERTISED = (1, 2)
+SLICE = 100  # markers
 
 
-def handle(broker: Broker, request: Request[WriteTxnMarkersRequest]) -> Wait:
+def handle(broker: Broker, request: Request[WriteTxnMarkersRequest]) -> InSlices[Wait]:
     markers = request.body.markers
-    written = Wait.all([_write(broker, marker, request.now) for marker in markers])
+    asked = yield from each(markers, lambda marker: _write(broker, marker, request.now).settled(), SLICE)
+    written = Wait.all(asked)
     return written.and_then(
         lambda outcomes: WriteTxnMarkersResponse(
             [_result(marker, outcome) for marker, outcome in zip(markers, outcomes, strict=True)]

@@ -4,8 +4,8 @@
       idle                      busy
                  ▲ received here                    ▲ answered here: all replies of a turn leave at its end
 
-The clock is read twice a turn, however many requests there are in it. A request that is answered in the turn it came
-in took as long as that turn, so it is only counted (`of_turn`), and all of a kind get their time together at the turn's
+For this the clock is read twice a turn, however many requests there are in it. A request that is answered in its turn
+took as long as that turn, so it is only counted (`of_turn`), and all of a kind get their time together at the turn's
 end. Only those that are kept waiting are remembered one by one, with the turn in which they came; they have a second
 histogram with the wait alone.
 
@@ -94,12 +94,12 @@ class Meter:
     """The counters of one loop."""
 
     __slots__ = (
-        "_clock", "_flushing", "_marks", "began", "busy_s", "disk", "durations", "ended", "flushes", "followers",
+        "_flushing", "_marks", "began", "busy_s", "clock", "disk", "durations", "ended", "flushes", "followers",
         "idle_s", "kinds", "late", "of_turn", "started", "turns", "waits",
     )  # fmt: skip
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
+        self.clock = clock
         self.started = self.began = self.ended = clock()
         self.idle_s = self.busy_s = 0.0
         self.turns = 0
@@ -118,12 +118,12 @@ class Meter:
 
     def turn_begins(self) -> None:
         """The poll is over."""
-        self.began = began = self._clock()
+        self.began = began = self.clock()
         self.idle_s += began - self.ended
 
     def turn_ends(self) -> None:
         """Everything that was due has been sent."""
-        self.ended = ended = self._clock()
+        self.ended = ended = self.clock()
         took = ended - self.began
         self.busy_s += took
         self.turns += 1
@@ -153,24 +153,24 @@ class Meter:
 
     def flush_begins(self, token: int) -> None:
         """An fsync has been asked for."""
-        self._flushing[token] = self._clock()
+        self._flushing[token] = self.clock()
 
     def flush_ends(self, token: int) -> None:
         """It is done."""
         began = self._flushing.pop(token, None)
         if began is not None:
-            self.flushes.add(self._clock() - began)
+            self.flushes.add(self.clock() - began)
 
     # ── asking ───────────────────────────────────────────────────────────────────────
 
     @property
     def uptime_s(self) -> float:
         """Since it was made."""
-        return self._clock() - self.started
+        return self.clock() - self.started
 
     def idle_ratio(self) -> float:
         """How much of its time the loop has spent in polls since it was last asked, and over some seconds at least."""
-        now, idle = self._clock(), self.idle_s
+        now, idle = self.clock(), self.idle_s
         older, newer = self._marks
         if now - newer[0] >= RATIO_S:
             older = newer

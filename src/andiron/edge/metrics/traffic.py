@@ -145,6 +145,26 @@ FAMILIES = [
         "", lambda s: single(s.host.connections.refused),
     ),
     gauge(
+        "connections_limit", "Connections of clients and brokers at most: max.connections, or what descriptors allow.",
+        "", lambda s: single(s.host.connections.limit),
+    ),
+    counter(
+        "connections_waits_total", "Times that the limit was reached, and further connections had to wait.",
+        "", lambda s: single(s.host.connections.waits),
+    ),
+    counter(
+        "connections_given_up_total", "Clients' connections that were closed at the limit, for those of other brokers.",
+        "", lambda s: single(s.host.connections.given_up),
+    ),
+    gauge(
+        "large_requests_bytes", "Memory that large requests hold while they arrive and wait for their answers.",
+        "kafka.network:type=SocketServer,name=MemoryPoolUsed", lambda s: single(s.host.room.taken),
+    ),
+    gauge(
+        "large_requests_waiting", "Connections whose large request is not read further: queued.max.request.bytes.",
+        "", lambda s: single(len(s.host.room.waiting)),
+    ),
+    gauge(
         "fetch_sessions", "Incremental fetch sessions that are remembered.",
         "kafka.server:type=FetchSessionCache,name=NumIncrementalFetchSessions",
         lambda s: single(len(s.broker.sessions)),

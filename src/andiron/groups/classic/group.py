@@ -165,6 +165,11 @@ class ClassicGroup:
         return self._joining
 
     @property
+    def bytes_said(self) -> int:
+        """How much the members have said of themselves."""
+        return sum(sum(map(len, member.protocols.values())) for member in self.members.values())
+
+    @property
     def all_have_joined(self) -> bool:
         """Whether nobody is missing who may still come."""
         return self._joining == len(self.members) and not self.pending

@@ -31,6 +31,7 @@ MEMBER_ID_REQUIRED_SINCE = 4
 REBALANCE_TIMEOUT_SINCE = 1
 SKIP_ASSIGNMENT_SINCE = 9
 NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000
+GROUP_BATCHES = 4  # as much as this may be said by all members together, of all their protocols
 
 
 class Joining:
@@ -56,8 +57,11 @@ class Joining:
         return self._as_known(group) if request.member_id else self._as_newcomer(group)
 
     def _fits(self, group: ClassicGroup, member: ClassicMember | None) -> bool:
-        """A group that is rebalancing takes in who comes first, up to its size; another one only who is in it."""
+        """A group that is rebalancing takes in who comes first, up to its size; another one only who is in it. All
+        its members together are written in one batch, with one of the protocols that they name."""
         size_max = self._world.settings.group_max_size
+        if member is None and group.bytes_said > GROUP_BATCHES * self._world.batch_max():
+            return False
         if group.state == PREPARING:
             return group.joining < size_max or (member is not None and member.join is not None)
         return len(group.members) < size_max or member is not None

@@ -16,6 +16,7 @@ it; and whoever does not wait has a session that can end.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from andiron.groups.classic.answers import Outcome, joined, synced
@@ -32,11 +33,14 @@ from andiron.groups.classic.group import (
 from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.records import written
 from andiron.groups.group import TimerKey, World
-from andiron.groups.rebalances import REBALANCE_TIMEOUT
+from andiron.groups.rebalances import ASSIGNMENT, REBALANCE_TIMEOUT
+from andiron.groups.sizes import OVERHEAD
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
 from andiron.model.machine import Promise
 from andiron.wire.messages.sync_group import SyncGroupRequestAssignment, SyncGroupResponse
+
+log = logging.getLogger(__name__)
 
 RETRY_MS_MIN = 1000  # clients may ask for a rebalance timeout of nothing
 
@@ -46,6 +50,7 @@ class Rebalance:
 
     def __init__(self, world: World) -> None:
         self._settings, self._timers, self._rebalances = world.settings, world.timers, world.rebalances
+        self._batch_max = world.batch_max
 
     # ── towards the next generation ──────────────────────────────────────────────────
 
@@ -143,6 +148,8 @@ class Rebalance:
     ) -> None:
         """The leader has said who gets what. Members that it has forgotten get nothing."""
         by_member = {each.member_id: each.assignment for each in assignments}
+        if self._size(group, by_member) > self._batch_max():
+            return self._cannot_assign(group, now, outcome)
         for member in group.members.values():
             member.assignment = by_member.get(member.id, b"")
         group.move_to(STABLE, now)
@@ -150,6 +157,26 @@ class Rebalance:
         for member in group.members.values():
             if outcome.answer_sync(member, synced(group, member)):
                 group.start_session(member.id, now, member.session_timeout_ms)
+        return None
+
+    def _size(self, group: ClassicGroup, assignments: dict[str, bytes]) -> int:
+        """About as many bytes as the group's record will have."""
+        return sum(
+            OVERHEAD
+            + len(member.id)
+            + len(member.metadata(group.protocol))
+            + len(assignments.get(member.id, b""))
+            for member in group.members.values()
+        )
+
+    def _cannot_assign(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
+        """Who gets what does not fit into a record: nobody gets it, and all are asked to join again, as by Kafka."""
+        log.warning("group %s: its assignments are more than max.message.bytes allows", group.id)
+        refusal = SyncGroupResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR.number)
+        for member in group.members.values():
+            if outcome.answer_sync(member, refusal):
+                group.start_session(member.id, now, member.session_timeout_ms)
+        self.prepare(group, now, outcome, ASSIGNMENT)
 
     def sync_overdue(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
         """The time to ask for an assignment is over."""

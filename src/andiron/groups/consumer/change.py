@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from andiron.groups.consumer.group import ConsumerGroup, Seen, names_of, pattern_uses, subscribed_names
 from andiron.groups.consumer.member import JOINING, Member, Profile
-from andiron.groups.consumer.patterns import Matches, compile_pattern
+from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.reconciliation import Surroundings, Target, reconcile
 from andiron.groups.consumer.records import (
     current_record,
@@ -38,6 +38,7 @@ from andiron.groups.group import World
 from andiron.groups.rebalances import JOIN, METADATA, SUBSCRIPTION
 from andiron.groups.records import GroupRecord
 from andiron.model.ids import Millis, wall_time
+from andiron.model.re2.pattern import compile_pattern
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
 

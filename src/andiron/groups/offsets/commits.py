@@ -23,6 +23,7 @@ from andiron.groups.group import Caller, CommitCheck, World
 from andiron.groups.offsets.records import NO_EXPIRY, OffsetCommitKey, OffsetCommitValue
 from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import NO_PRODUCER, GroupRecord
+from andiron.groups.sizes import OVERHEAD
 from andiron.groups.topics import Topic
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, wall_time
@@ -164,6 +165,7 @@ def _records(
 ) -> list[GroupRecord]:  # fmt: skip
     """A record for each offset; those that are too large to keep are told so."""
     records, length_max = list[GroupRecord](), world.settings.offset_metadata_max_bytes
+    size = 0
     for topic, partition, answer in wanted:
         index, metadata = partition.partition_index, partition.committed_metadata or ""
         if len(metadata) > length_max:
@@ -175,4 +177,10 @@ def _records(
             partition.committed_offset, partition.committed_leader_epoch, metadata, now, expires_at, topic.id
         )
         records.append(GroupRecord(OffsetCommitKey(group_id, topic.name, index), value, producer_id))
+        size += OVERHEAD + len(group_id) + len(topic.name) + len(metadata)
+    if size > world.batch_max():
+        raise ErrorCode.INVALID_COMMIT_OFFSET_SIZE.error(
+            f"the offsets of {len(records)} partitions take {size} bytes, and a batch of __consumer_offsets holds"
+            f" {world.batch_max()}"
+        )
     return records

@@ -9,6 +9,7 @@ from typing import Any
 from andiron.edge.connections import Connections
 from andiron.edge.metrics.catalog import scraper
 from andiron.edge.metrics.meter import Meter
+from andiron.edge.room import Room
 
 LINE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
 
@@ -16,7 +17,11 @@ LINE = re.compile(r"^(?P<name>[a-z_]+)(?:\{(?P<labels>.*)\})? (?P<value>\S+)$")
 def host_of(node: Any, now: int) -> Any:
     """As much of a host as is looked at."""
     host = SimpleNamespace(
-        meter=Meter(), failures=0, now=now, settings=SimpleNamespace(connections_max_idle_ms=-1)
+        meter=Meter(),
+        failures=0,
+        room=Room(lambda: -1),
+        now=now,
+        settings=SimpleNamespace(connections_max_idle_ms=-1, max_connections=9),
     )
     host.connections = Connections(host, 1)
     return host

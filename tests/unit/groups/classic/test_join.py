@@ -7,12 +7,12 @@ import re
 import pytest
 
 from andiron.groups.classic.group import COMPLETING, PREPARING, STABLE
-from andiron.groups.classic.join import uuid_text
+from andiron.groups.classic.join import GROUP_BATCHES, uuid_text
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.machine import Promise
 from andiron.wire.codec import encode_message
-from groups.classic import DELAY_MS, SESSION_MS, Classic, answer, error_of, refusal
+from groups.classic import BATCH_MAX, DELAY_MS, SESSION_MS, Classic, answer, error_of, refusal
 
 
 def completing(*instances: str | None) -> Classic:
@@ -36,6 +36,16 @@ def stable(*instances: str | None, **settings: int) -> tuple[Classic, list[str]]
 
 
 # ── newcomers ────────────────────────────────────────────────────────────────────────
+
+
+def test_no_more_join_than_can_say_something_of_themselves():
+    classic = Classic()
+    for _ in range(GROUP_BATCHES + 1):
+        classic.arrive({"range": bytes(BATCH_MAX - 100)})
+
+    assert error_of(classic.join()) is ErrorCode.GROUP_MAX_SIZE_REACHED
+    classic.leave(*list(classic.group().members)[:2])
+    assert error_of(classic.join()) is ErrorCode.MEMBER_ID_REQUIRED
 
 
 def test_a_dynamic_member_is_sent_back_with_an_id_made_of_its_client_id():

@@ -6,12 +6,38 @@ from andiron.groups.classic.group import COMPLETING, EMPTY, PREPARING, STABLE
 from andiron.groups.records import GroupMetadataKey, GroupMetadataValue, GroupRecord, MemberMetadata
 from andiron.model.errors import ErrorCode
 from andiron.model.machine import Promise
-from groups.classic import DELAY_MS, GROUP, REBALANCE_MS, SESSION_MS, Classic, answer, error_of, refusal
+from groups.classic import (
+    BATCH_MAX,
+    DELAY_MS,
+    GROUP,
+    REBALANCE_MS,
+    SESSION_MS,
+    Classic,
+    answer,
+    error_of,
+    refusal,
+)
 
 FIVE_MINUTES = 5 * 60 * 1000
 
 
 # ── the first generation ─────────────────────────────────────────────────────────────
+
+
+def test_assignments_that_cannot_be_written_are_given_to_nobody_and_all_join_again():
+    classic = Classic()
+    leader, other = (classic.arrive()[0] for _ in range(2))
+    classic.pass_time(2 * DELAY_MS)
+    generation = classic.group().generation
+    waiting = classic.sync(other, generation)
+    written = len(classic.log)
+
+    refused = classic.sync(leader, generation, {leader: bytes(BATCH_MAX), other: b"x"})
+
+    assert error_of(refused) is error_of(answer(waiting)) is ErrorCode.UNKNOWN_SERVER_ERROR
+    assert len(classic.log) == written
+    assert classic.group().state == PREPARING
+    assert classic.heartbeat(other, generation) is ErrorCode.REBALANCE_IN_PROGRESS
 
 
 def test_the_first_rebalance_waits_for_others():

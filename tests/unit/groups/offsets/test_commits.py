@@ -31,6 +31,17 @@ def refusal(of) -> str:
     return refused.value.code.name
 
 
+def test_offsets_that_cannot_be_written_at_once_are_refused():
+    world = OffsetsWorld()
+    world.world.batch_max = lambda: 300
+
+    assert world.decide_commit({"t": {0: 5, 2: 6}}).records
+    assert (
+        refusal(lambda: world.decide_commit({"t": {0: 5, 2: 6}}, metadata="m" * 200))
+        == "INVALID_COMMIT_OFFSET_SIZE"
+    )
+
+
 # ── what is written ──────────────────────────────────────────────────────────────────
 
 

@@ -1,26 +1,31 @@
-r"""The syntax of RE2, which Kafka's brokers understand in a subscription, read into nodes.
+r"""The syntax of RE2, which Kafka's brokers understand in subscriptions and listings, read into nodes.
 
     orders\.(eu|us)     Sequence(Set o, Set r, …, Set ., Choice(Sequence(Set e, Set u), Sequence(Set u, Set s)))
 
 RE2 has no look-around and no back-references, because they cannot be matched in linear time; patterns with them are
 refused like any other that is not well formed, with INVALID_REGULAR_EXPRESSION.
 
-What is matched are whole names of topics, and those are ASCII. So a set of characters is an integer with a bit for
-each of the 128, a greedy and a lazy repetition are the same, and there is only one line.
+What is matched are whole names in one line, so a greedy and a lazy repetition are the same. A set of characters is an
+integer (alphabet.py). Beyond ASCII, letters have no upper and lower case here, and no properties but `Any`.
 
-Read next: patterns.py.
+As in RE2, a repetition is counted up to 1,000, and one within another up to 1,000 in all; and a pattern has an end.
+
+Read next: pattern.py.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple, NoReturn, TypeAlias
 
-from andiron.groups.consumer.automaton import AT_END, AT_START, AT_WORD_EDGE, NOT_AT_WORD_EDGE
 from andiron.model.errors import ErrorCode
+from andiron.model.re2.alphabet import Alphabet, character_number
+from andiron.model.re2.automaton import AT_END, AT_START, AT_WORD_EDGE, NOT_AT_WORD_EDGE
 
+LENGTH_MAX = 10_000
 REPEAT_MAX = 1_000
 DEPTH_MAX = 50
-ASCII = (1 << 128) - 1
+_ASCII = (1 << 128) - 1
+_SHOWN = 100  # characters of a pattern that is refused
 
 
 def _bits(characters: str) -> int:
@@ -33,14 +38,14 @@ _LETTERS = _LOWER | _UPPER
 _PUNCTUATION = _bits("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _PERL = {"d": _DIGITS, "w": _LETTERS | _DIGITS | _bits("_"), "s": _bits(" \t\n\r\f")}
 _POSIX = {
-    "alnum": _LETTERS | _DIGITS, "alpha": _LETTERS, "ascii": ASCII, "blank": _bits(" \t"),
+    "alnum": _LETTERS | _DIGITS, "alpha": _LETTERS, "ascii": _ASCII, "blank": _bits(" \t"),
     "cntrl": (1 << 32) - 1 | 1 << 127, "digit": _DIGITS, "graph": _LETTERS | _DIGITS | _PUNCTUATION,
     "lower": _LOWER, "print": _LETTERS | _DIGITS | _PUNCTUATION | _bits(" "), "punct": _PUNCTUATION,
     "space": _bits(" \t\n\r\f\v"), "upper": _UPPER, "word": _PERL["w"],
     "xdigit": _DIGITS | _bits("abcdefABCDEF"),
 }  # fmt: skip
 _UNICODE = {
-    "Any": ASCII, "L": _LETTERS, "Lu": _UPPER, "Ll": _LOWER, "Latin": _LETTERS, "N": _DIGITS, "Nd": _DIGITS,
+    "L": _LETTERS, "Lu": _UPPER, "Ll": _LOWER, "Latin": _LETTERS, "N": _DIGITS, "Nd": _DIGITS,
     "P": _bits("!\"#%&'()*,-./:;?@[\\]_{}"), "Pc": _bits("_"), "Pd": _bits("-"),
 }  # fmt: skip
 _CONTROL = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
@@ -85,12 +90,15 @@ Node: TypeAlias = Set | Anchor | Sequence | Choice | Repeat
 
 def refuse(pattern: str, why: str) -> NoReturn:
     """Raise INVALID_REGULAR_EXPRESSION."""
-    raise ErrorCode.INVALID_REGULAR_EXPRESSION.error(f"{pattern!r} is not a valid pattern: {why}")
+    shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…"
+    raise ErrorCode.INVALID_REGULAR_EXPRESSION.error(f"{shown!r} is not a valid pattern: {why}")
 
 
-def read_pattern(pattern: str) -> Node:
-    """The nodes of a pattern; raises INVALID_REGULAR_EXPRESSION."""
-    reader = _Reader(pattern)
+def read_pattern(pattern: str, alphabet: Alphabet) -> Node:
+    """The nodes of a pattern, in its alphabet; raises INVALID_REGULAR_EXPRESSION."""
+    if len(pattern) > LENGTH_MAX:
+        refuse(pattern, f"it has more than {LENGTH_MAX} characters")
+    reader = _Reader(pattern, alphabet)
     node = reader.choice(0)
     if not reader.at_end():
         reader.fault("there is a ')' without its '('")
@@ -100,8 +108,9 @@ def read_pattern(pattern: str) -> Node:
 class _Reader:
     """A pattern while it is read from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, alphabet: Alphabet) -> None:
         self._text, self._at = text, 0
+        self._bit, self._every = alphabet.bit, alphabet.every
         self._fold = False  # whether "a" means "A" as well
 
     def fault(self, why: str) -> NoReturn:
@@ -154,7 +163,7 @@ class _Reader:
         if self._skip("\\Q"):
             literal, _, _ = self._text[self._at :].partition("\\E")
             self._at = min(len(self._text), self._at + len(literal) + 2)
-            return [self._set(_ascii(character)) for character in literal]
+            return [self._set(self._bit(character)) for character in literal]
         character = self._take("")
         if character == "(":
             return self._group(depth)
@@ -166,7 +175,7 @@ class _Reader:
             self.fault(f"there is nothing for {character!r} to repeat")
         if character in "^$":
             return [Anchor(AT_START if character == "^" else AT_END)]
-        return [self._set(ASCII if character == "." else _ascii(character))]
+        return [self._set(self._every if character == "." else self._bit(character))]
 
     def _set(self, characters: int) -> Node:
         if self._fold:
@@ -179,7 +188,10 @@ class _Reader:
         self._skip("?")  # lazily
         if self._bounds() is not None:
             self.fault("a repetition cannot be repeated")
-        return Repeat(node, *bounds)
+        repeat = Repeat(node, *bounds)
+        if max(repeat.least, repeat.most or 0) > 1 and _times(repeat) > REPEAT_MAX:
+            self.fault(f"more than {REPEAT_MAX} repetitions within each other are too many")
+        return repeat
 
     def _bounds(self) -> tuple[int, int | None] | None:
         for sign, bounds in _SIGNS.items():
@@ -235,9 +247,9 @@ class _Reader:
         """The characters that a backslash and what follows stand for."""
         character = self._take("there is nothing behind a backslash")
         if character.lower() in _PERL:
-            return _PERL[character.lower()] ^ (ASCII if character.isupper() else 0)
+            return _PERL[character.lower()] ^ (self._every if character.isupper() else 0)
         if character in "pP":
-            return self._property() ^ (ASCII if character == "P" else 0)
+            return self._property() ^ (self._every if character == "P" else 0)
         if character == "x":
             return self._hexadecimal()
         if character in _CONTROL:
@@ -250,18 +262,19 @@ class _Reader:
         name = self._take("a property needs a name")
         if name == "{":
             name = self._take_to("}", "there is a '{' without its '}'")
-        if (characters := _UNICODE.get(name.removeprefix("^"))) is None:
+        known = {**_UNICODE, "Any": self._every}
+        if (characters := known.get(name.removeprefix("^"))) is None:
             self.fault(f"no property {name!r} is known of ASCII characters")
-        return characters ^ (ASCII if name.startswith("^") else 0)
+        return characters ^ (self._every if name.startswith("^") else 0)
 
     def _hexadecimal(self) -> int:
         if self._skip("{"):
             digits = self._take_to("}", "there is a '{' without its '}'")
         else:
             digits = self._take("'\\x' needs digits") + self._take("'\\x' needs two digits")
-        if not 1 <= len(digits) <= 6 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
+        if (number := character_number(digits)) is None:
             self.fault(f"{digits!r} is not a hexadecimal number of a character")
-        return 1 << int(digits, 16) & ASCII if int(digits, 16) < 128 else 0
+        return self._bit(chr(number))
 
     def _class(self) -> int:
         """The inside of brackets."""
@@ -270,7 +283,7 @@ class _Reader:
         while first or not self._skip("]"):
             characters |= self._member()
             first = False
-        return characters ^ (ASCII if inverted else 0)
+        return characters ^ (self._every if inverted else 0)
 
     def _member(self) -> int:
         unclosed = "there is a '[' without its ']'"
@@ -278,7 +291,7 @@ class _Reader:
             name = self._take_to(":]", unclosed)
             if (posix := _POSIX.get(name.removeprefix("^"))) is None:
                 self.fault(f"there is no class [:{name}:]")
-            return posix ^ (ASCII if name.startswith("^") else 0)
+            return posix ^ (self._every if name.startswith("^") else 0)
         low = self._one(unclosed)
         if self._text.startswith("-]", self._at) or not self._skip("-"):
             return low
@@ -289,12 +302,18 @@ class _Reader:
 
     def _one(self, unclosed: str) -> int:
         character = self._take(unclosed)
-        return self._escaped() if character == "\\" else _ascii(character)
+        return self._escaped() if character == "\\" else self._bit(character)
 
 
-def _ascii(character: str) -> int:
-    return 1 << ord(character) if character.isascii() else 0
+def _times(node: Node) -> int:
+    """How often the most repeated part of a node is written out."""
+    match node:
+        case Sequence(parts) | Choice(parts):
+            return max(map(_times, parts), default=1)
+        case Repeat(inner, least, most):
+            return max(1, least if most is None else most) * _times(inner)
+    return 1
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= 9
+    return text.isascii() and text.isdecimal() and len(text) <= 100

@@ -1,6 +1,6 @@
 """A pattern at work: does it match the whole of a name?
 
-A program is what a pattern compiles to (patterns.py): a graph in which one walks along the characters of a name, on
+A program is what a pattern compiles to (pattern.py): a graph in which one walks along the characters of a name, on
 all ways at once. The places one may stand at after some characters are a state; states and the steps between them
 are found when they are first needed and remembered, so a name mostly costs one look-up a character.
 
@@ -8,14 +8,17 @@ are found when they are first needed and remembered, so a name mostly costs one 
                     └─▶ 2 'b' ──▶ 3 end            └─b──▶ {3}, which is an end
 
 The law that a backtracking engine breaks: the time is bounded by (length of the name) times (size of the program),
-whatever the pattern. A topic's name has at most 249 characters and a program at most PROGRAM_MAX steps, so nobody
-can hold up a coordinator with a pattern.
+whatever the pattern. Nor is that much time for everyone to have: whoever asks says how many places may be looked at
+(`work_left`), and beyond them nothing matches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from sys import maxsize
 from typing import NamedTuple
+
+from andiron.model.re2.alphabet import Alphabet
 
 PROGRAM_MAX = 1_000
 _STATES_MAX = 1_000  # remembered at a time; a pattern that needs more starts over
@@ -44,29 +47,30 @@ class _State:
 
     def __init__(self, places: tuple[int, ...], before: int) -> None:
         self.places, self.before = places, before
-        self.next: dict[str, _State] = {}
+        self.next: dict[str | int, _State] = {}  # by an ASCII character, or the symbol of one beyond
         self.is_end: bool | None = None  # not asked yet
 
 
 class Automaton:
     """A program, and what was found out while running it."""
 
-    __slots__ = ("_program", "_start", "_states")
+    __slots__ = ("_alphabet", "_program", "_start", "_states", "work_left")
 
-    def __init__(self, program: list[Step]) -> None:
+    def __init__(self, program: list[Step], alphabet: Alphabet) -> None:
         assert 0 < len(program) <= PROGRAM_MAX
-        self._program = program
+        self._program, self._alphabet = program, alphabet
+        self.work_left = maxsize  # places that may still be looked at; for whoever asks to bound
         self._states: dict[tuple[tuple[int, ...], int], _State] = {}
         self._start = _State((0,), _NOTHING)
 
     def matches(self, name: str) -> bool:
-        """Whether the pattern matches the name from its first to its last character."""
+        """Whether the pattern matches the name from its first to its last character, as far as the work allows."""
         state = self._start
         for character in name:
             following = state.next.get(character)
             if following is None:
                 following = self._step(state, character)
-            if not following.places:
+            if not following.places or self.work_left < 0:
                 return False
             state = following
         if state.is_end is None:
@@ -75,8 +79,12 @@ class Automaton:
         return state.is_end
 
     def _step(self, state: _State, character: str) -> _State:
-        kind = _WORD if character.isalnum() or character == "_" else _OTHER
-        bit = 1 << ord(character)
+        symbol = self._alphabet.symbol(character)
+        seen_as = character if character.isascii() else symbol
+        if seen_as in state.next:
+            return state.next[seen_as]
+        kind = _WORD if character.isascii() and (character.isalnum() or character == "_") else _OTHER
+        bit = 1 << symbol
         program = self._program
         taken = {
             program[place].to: None
@@ -90,7 +98,7 @@ class Automaton:
                 self._states.clear()
                 self._start = _State((0,), _NOTHING)
             following = self._states[key] = _State(*key)
-        state.next[character] = following
+        state.next[seen_as] = following
         return following
 
     def _reach(self, places: Iterable[int], before: int, after: int) -> dict[int, None]:
@@ -107,6 +115,7 @@ class Automaton:
                 waiting += (step.to, step.what)
             elif step.does == ASSERT and _holds(step.what, before, after):
                 waiting.append(step.to)
+        self.work_left -= len(reached)
         return reached
 
 

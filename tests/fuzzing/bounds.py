@@ -1,0 +1,6 @@
+"""What one request may cost."""
+
+from __future__ import annotations
+
+STEP_S_MAX = 0.5  # of the processor; a fifth of it is the longest that was seen, and this machine may be slow
+HELD_MAX = 200 << 20  # bytes, beside the frame; of what is decoded, answered and encoded

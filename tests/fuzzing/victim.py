@@ -1,0 +1,71 @@
+"""A node in this process whose every step is measured: how long it computes, and what it holds at the most.
+
+Time is the processor's, not the clock's, since other work on the machine is none of the node's. Python's own accounting
+of memory makes everything several times slower, so a request is played for one or for the other.
+"""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+from andiron.model.effects import Disconnected, Event, Received
+from andiron.model.ids import Millis
+from worlds.node import SmallNode
+
+TOPICS = ("a", "topic-1")  # names that the samples use
+PATIENCE = 100_000  # steps for one request
+
+
+class Victim(SmallNode):
+    """A node with two topics; connections come and go."""
+
+    def __init__(self) -> None:
+        self.slowest_s = 0.0
+        self._conn = 1
+        super().__init__()
+        for topic in TOPICS:
+            self.create(topic)
+        self.settle()
+
+    def step(self, event: Event) -> None:
+        """As any step, but measured. The first collection of garbage is not its fault."""
+        began = time.thread_time()
+        effects = self.node.step(event, self.now)
+        self.slowest_s = max(self.slowest_s, time.thread_time() - began)
+        self.carry_out(effects)
+
+    def slowest_for(self, frame: bytes, listener: str = "PLAINTEXT") -> float:
+        """The longest step that a request brings about, in seconds."""
+        self.slowest_s = 0.0
+        self._play(frame, listener)
+        return self.slowest_s
+
+    def most_held_for(self, frame: bytes, listener: str = "PLAINTEXT") -> int:
+        """The most bytes that are held for a request at a time, beside its frame."""
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            self._play(frame, listener)
+            return tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+
+    def _play(self, frame: bytes, listener: str) -> None:
+        """One connection, one request, and all that is due because of it."""
+        self._conn += 1
+        self.connect(self._conn, listener)
+        view = memoryview(bytearray(frame))
+        self._ticket += 1
+        self.step(Received(self._conn, self._ticket, view))
+        for _ in range(PATIENCE):
+            if self.node.next_deadline() > self.now:
+                break
+            self.wake()
+        else:
+            raise AssertionError("it never comes to rest")
+        self.step(Disconnected(self._conn))
+        self.replies.clear()
+        self.closed.clear()
+        self.now = Millis(self.now + 1)
+        self.advance(10)
