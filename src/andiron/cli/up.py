@@ -38,7 +38,7 @@ FSYNC = "log.flush.interval.messages"
 @click.option(
     "--port",
     type=click.IntRange(0, 65534),
-    help=f"Where clients connect; the controller's is the next port.  [default: {DEFAULT_PORT}]",
+    help=f"Where clients connect; the controller's is the next port, on localhost.  [default: {DEFAULT_PORT}]",
 )
 @click.option("--host", help=f"The name or address to listen on, 0.0.0.0 for all.  [default: {DEFAULT_HOST}]")
 @click.option(
@@ -158,12 +158,13 @@ def up(
 
 
 def node_by_itself(host: str, port: int) -> dict[str, str]:
-    """The settings of a node that is broker and controller, the latter one port above the former."""
+    """The settings of a node that is broker and controller, the latter one port above the former, and on this machine
+    only: nobody else has any business with the controller of a node that is all there is."""
     at = listening(host)
     return {
         "node.id": "1",
         "process.roles": "broker,controller",
-        "listeners": f"PLAINTEXT://{at}:{port},CONTROLLER://{at}:{port + 1 if port else 0}",
+        "listeners": f"PLAINTEXT://{at}:{port},CONTROLLER://{DEFAULT_HOST}:{port + 1 if port else 0}",
         "controller.listener.names": "CONTROLLER",
         "group.initial.rebalance.delay.ms": "0",
         "offsets.topic.replication.factor": "1",
