@@ -233,6 +233,10 @@ class QuorumMember:
         if node in self.quorum.voters:
             self.step(FetchedBy(node), now)
 
+    def is_followed_by(self, node: NodeId) -> bool:
+        """Whether a node has the log from here, where it is led, or from itself."""
+        return node == self._me or node in self.quorum.voters or node in self.observers
+
     def offer(self, offset: Offset, last_epoch: LeaderEpoch) -> SnapshotId | None:
         """The snapshot for a node whose log, which ends so, this one does not reach."""
         return self.snapshots.table.offer(self.partition.log.start, offset, last_epoch)

@@ -49,6 +49,7 @@ def register_broker(
         raise ErrorCode.INCONSISTENT_CLUSTER_ID.error(
             f"the broker belongs to cluster {request.cluster_id}, and this is {settings.cluster_id}"
         )
+    _check_address(request)
     known = image.brokers.get(NodeId(request.broker_id))
     if known is not None and known.incarnation == request.incarnation_id:
         return Decision(BrokerRegistrationResponse(broker_epoch=known.epoch))
@@ -87,6 +88,17 @@ def unregister_broker(
     broker = registered(image, request.broker_id)
     records: list[MetadataRecord] = elections(image, settings, broker._replace(fenced=True), lost=True)
     return Decision(UnregisterBrokerResponse(), [*records, UnregisterBrokerRecord(broker.id, broker.epoch)])
+
+
+def _check_address(request: BrokerRegistrationRequest) -> None:
+    """Clients are told of it: it has a number, and a place where it is found."""
+    code, names = ErrorCode.INVALID_REGISTRATION, [each.name for each in request.listeners]
+    if request.broker_id < 0:
+        raise code.error(f"{request.broker_id} is no number of a broker")
+    if not names or len(set(names)) < len(names):
+        raise code.error("the broker names no listener, or one twice")
+    if any(not each.host or not each.port for each in request.listeners):
+        raise code.error("the broker names a listener that nobody can connect to")
 
 
 def _check_features(features: list[Feature], image: Image) -> None:
