@@ -367,6 +367,7 @@ class Broker:
             self.places.send(now)
             if not self.following.settled:
                 self.following.settle(self.settings.replication.replica_lag_time_max_ms, now)
+                self.live.warn_of_the_overruled()
 
     def _metadata_grown(self, partition: Partition) -> None:
         """The metadata log has come further, or what is committed of it."""
