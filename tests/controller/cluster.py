@@ -36,6 +36,9 @@ ONE_NODE = {
     "listeners": "PLAINTEXT://:9092,CONTROLLER://:9093",
 }
 
+# The settings with which a cluster begins: with ELR comes one number for all brokers.
+AT_FIRST = {(4, ""): {"min.insync.replicas": "1"}}
+
 
 class Cluster:
     """A controller, its log, and brokers 1, 2, … of which some may be fenced."""

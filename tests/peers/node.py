@@ -23,6 +23,10 @@ class Node(Server):
         super().__init__(folder, port)
         self.settings = settings or {}
 
+    @property
+    def controller_port(self) -> int:
+        return self.port + 1
+
     def command(self) -> list[str]:
         chosen = [part for name, value in self.settings.items() for part in ("--set", f"{name}={value}")]
         up = [sys.executable, "-m", "andiron", "up", "--data", str(self.data), "--port", str(self.port)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from peers import clients, jars
@@ -16,10 +16,10 @@ FORMATTERS = "org.apache.kafka.tools.consumer"
 OPTIONS = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
 
 
-def run(main: str, bootstrap: str, *arguments: str) -> str:
-    """What a tool prints."""
+def run(main: str, bootstrap: str, *arguments: str, by: Sequence[str] = ("--bootstrap-server",)) -> str:
+    """What a tool prints, given the addresses of brokers, or `by` something else of what it asks."""
     command = [jars.java(), *OPTIONS, "-cp", jars.server_jars().classpath, main]
-    command += ["--bootstrap-server", bootstrap, *arguments]
+    command += [*by, bootstrap, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout

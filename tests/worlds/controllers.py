@@ -2,7 +2,9 @@
 
 import pytest
 
+from andiron.controller.features import SUPPORTED
 from andiron.wire.apis import APIS
+from andiron.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
 from worlds.cluster import CLUSTER_ID
 from worlds.cluster_client import create, small_cluster
 from worlds.node import Closed, error_of
@@ -10,13 +12,25 @@ from worlds.node import Closed, error_of
 NODES = [1, 2, 3]
 METADATA = "__cluster_metadata"
 
-__all__ = ["CLUSTER_ID", "METADATA", "NODES", "Doors", "every_version_of", "three"]
+__all__ = ["CLUSTER_ID", "METADATA", "NODES", "Doors", "every_version_of", "registering", "three"]
 
 
 def every_version_of(request):
     """A test for each version of a request's API."""
     first, last = APIS[request.__api_key__].versions
     return pytest.mark.parametrize("version", range(first, last + 1))
+
+
+def registering(broker=7, incarnation=b"i" * 16, cluster=CLUSTER_ID):
+    """A broker that asks to be taken in."""
+    return BrokerRegistrationRequest(
+        broker,
+        cluster,
+        incarnation,
+        [Listener("PLAINTEXT", f"node-{broker}", 9092, 0)],
+        [Feature(name, *levels) for name, levels in SUPPORTED.items()],
+        log_dirs=[bytes([broker]) * 16],
+    )
 
 
 class Doors:

@@ -28,6 +28,7 @@ from typing import Any
 from andiron.broker.acquaintances import Acquaintances
 from andiron.broker.calls import Calls
 from andiron.broker.controller_channel import ControllerChannel
+from andiron.broker.controller_registration import ControllerRegistration
 from andiron.broker.fetch_sessions import FetchSessions
 from andiron.broker.fetcher import Surroundings
 from andiron.broker.fetchers import Fetchers
@@ -93,6 +94,9 @@ class Broker:
             settings, self.metadata, self.channel.decide, self.waiting.later, self._clock,
             lambda: self.partitions.is_behind,
         )  # fmt: skip
+        self.registration = ControllerRegistration(
+            settings, self.metadata, self.channel.decide, self.waiting.later, self._clock
+        )
         self.fetchers = Fetchers(
             Surroundings(
                 me, self.calls, settings.replication, self.address_of, lambda: self.lifecycle.epoch, self._replicated,
@@ -109,12 +113,7 @@ class Broker:
         quota = ReplicationQuota(lambda: self.live.current().leader_replication_throttled_rate)
         self.followers = Followers(self.metadata, self.in_sync, quota, {}, self.touch, self._touch_readers)
         self.partitions = Partitions(
-            settings,
-            self.directories,
-            self.fetchers,
-            self.places,
-            self.followers.heard,
-            self.in_sync.count,
+            settings, self.directories, self.fetchers, self.places, self.followers.heard, self.in_sync.count
         )
         self.turns = Turns(self.touch)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
@@ -148,9 +147,11 @@ class Broker:
         self.metadata.open(directories, now)
         directories.begin()
         self.metadata.start(now)
+        life = self._chance.token(16)
         if self._is_broker:
-            life = self._chance.token(16)
             self.lifecycle.start(self.cluster_id, life, directories.ids, directories.clean_epoch, now)
+        if "controller" in settings.roles:
+            self.registration.start(life, now)
 
     @property
     def ready(self) -> bool:
@@ -302,6 +303,7 @@ class Broker:
         """Do what time has brought."""
         self.metadata.tick(now)
         self.lifecycle.tick(now)
+        self.registration.tick(now)
         self.fetchers.tick(now)
         if self.in_sync.next_deadline() <= now:
             self.in_sync.check(self.partitions, self.settings.replication.replica_lag_time_max_ms, now)
@@ -323,6 +325,7 @@ class Broker:
         return min(
             self.metadata.next_deadline(),
             self.lifecycle.next_deadline(),
+            self.registration.next_deadline(),
             self.fetchers.next_deadline(),
             self.in_sync.next_deadline(),
             self.housekeeping.next_deadline(),
@@ -368,6 +371,7 @@ class Broker:
             self.places.send(now)
             if not self.following.settled:
                 self.following.settle(self.settings.replication.replica_lag_time_max_ms, now)
+                self.live.warn_of_the_overruled()
 
     def _metadata_grown(self, partition: Partition) -> None:
         """The metadata log has come further, or what is committed of it."""

@@ -38,13 +38,14 @@ CLIENTS_LANE = "forwarding"  # what clients ask may take as long as they say, an
 RETRY_MS = 50
 OWN_CALL_MS = 5_000  # for one try
 
-# What brokers ask on their own account; each answers an error of its own.
+# What nodes ask on their own account; each answers an error of its own.
 OWN = {
     ApiKey.BROKER_REGISTRATION,
     ApiKey.BROKER_HEARTBEAT,
     ApiKey.ALTER_PARTITION,
     ApiKey.ALLOCATE_PRODUCER_IDS,
     ApiKey.ASSIGN_REPLICAS_TO_DIRS,
+    ApiKey.CONTROLLER_REGISTRATION,
 }
 ELSEWHERE = {ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION}
 

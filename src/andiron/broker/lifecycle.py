@@ -22,7 +22,7 @@ from typing import Any
 from andiron.broker.metadata import Metadata
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.waiting import Wait
-from andiron.controller.features import SUPPORTED
+from andiron.controller.features import OFFERED
 from andiron.controller.image import BrokerImage
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, NodeId
@@ -88,7 +88,7 @@ class Lifecycle:
             cluster_id=cluster_id,
             incarnation_id=incarnation,
             listeners=[Listener(*each, PLAINTEXT) for each in self._settings.advertised],
-            features=[Feature(name, least, most) for name, (least, most) in SUPPORTED.items()],
+            features=[Feature(name, least, most) for name, (least, most) in OFFERED.items()],
             rack=self._settings.broker.broker_rack,
             log_dirs=list(log_dirs),
             previous_broker_epoch=previous_epoch,

@@ -7,13 +7,17 @@ They are put together when somebody asks and kept until the metadata says that o
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from andiron.broker.metadata import Metadata
 from andiron.broker.node_settings import NodeSettings, broker_settings
 from andiron.broker.settings import BrokerSettings
 from andiron.controller.image import BROKER
+from andiron.controller.settings import MIN_INSYNC
 from andiron.model.layers import Layers
+
+log = logging.getLogger(__name__)
 
 
 class LiveSettings:
@@ -33,6 +37,16 @@ class LiveSettings:
     def layers(self) -> Layers:
         """Where each of them comes from."""
         return self._settings.layers(*self._set_while_running())
+
+    def warn_of_the_overruled(self) -> None:
+        """Say which settings of the file have no effect, since the cluster was founded with, or given, another value.
+        Of all that can be set for a cluster only this one is, without anybody's asking (controller/features.py)."""
+        given, whole = self._settings.given.get(MIN_INSYNC), self._metadata.image.configs_of(BROKER, "")
+        if given is not None and whole.get(MIN_INSYNC, given) != given:
+            log.warning(
+                "%s=%s in the settings has no effect, the cluster has %s; to change it: "
+                "andiron config set broker all %s=%s", MIN_INSYNC, given, whole[MIN_INSYNC], MIN_INSYNC, given,
+            )  # fmt: skip
 
     def forget(self) -> None:
         """Some have changed."""

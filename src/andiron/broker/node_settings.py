@@ -54,6 +54,7 @@ class NodeSettings:
     listeners: list[Listener]
     advertised: list[Listener]  # of the broker's listeners, in the order of `listeners`
     controller_listeners: tuple[str, ...]
+    controller_endpoints: list[Listener]  # where others reach the controller, if it is one
     inter_broker_listener: str
     metrics_listener: Listener | None  # where metrics are served
     log_dirs: tuple[str, ...]
@@ -98,6 +99,7 @@ class NodeSettings:
             listeners=listeners,
             advertised=_advertised(broker, listeners, for_clients, hostname),
             controller_listeners=controllers,
+            controller_endpoints=_controller_endpoints(broker, listeners, controllers, hostname),
             inter_broker_listener=_inter_broker_listener(broker, for_clients) if for_clients else "",
             metrics_listener=metrics,
             log_dirs=log_dirs,
@@ -281,6 +283,17 @@ def _inter_broker_listener(broker: BrokerSettings, for_clients: list[Listener]) 
         complaint = f"{wanted} is not among the broker's listeners ({', '.join(names)})"
         raise SettingError("inter.broker.listener.name", complaint)
     return wanted
+
+
+def _controller_endpoints(
+    broker: BrokerSettings, listeners: list[Listener], controllers: tuple[str, ...], hostname: str
+) -> list[Listener]:
+    """As advertised, or where it listens; who listens everywhere is found by the name of the machine."""
+    told = {
+        each.name: each for each in parse_listeners("advertised.listeners", broker.advertised_listeners or ())
+    }
+    found = [told.get(each.name, each) for each in listeners if each.name in controllers]
+    return [each._replace(host=hostname if each.host in ("", *EVERYWHERE) else each.host) for each in found]
 
 
 def _voters(

@@ -235,6 +235,10 @@ class QuorumMember:
         if node in self.quorum.voters:
             self.step(FetchedBy(node), now)
 
+    def is_followed_by(self, node: NodeId) -> bool:
+        """Whether a node has the log from here, where it is led, or from itself."""
+        return node == self._me or node in self.quorum.voters or node in self.observers
+
     def offer(self, offset: Offset, last_epoch: LeaderEpoch) -> SnapshotId | None:
         """The snapshot for a node whose log, which ends so, this one does not reach."""
         return self.snapshots.table.offer(self.partition.log.start, offset, last_epoch)
@@ -305,7 +309,7 @@ class QuorumMember:
             never_did = said.leader_id == self._me and said.leader_epoch > self.quorum.epoch
             if never_did:
                 self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
-            if not said.error_code:
+            if said.error_code in (ErrorCode.NONE.number, ErrorCode.FENCED_LEADER_EPOCH.number):
                 self.step(
                     VoteAnswered(
                         ask.voter, ask.epoch, ask.pre_vote, said.vote_granted, LeaderEpoch(said.leader_epoch),
@@ -314,7 +318,9 @@ class QuorumMember:
                     now,
                 )  # fmt: skip
 
-        self._send(ask.voter, vote_request(self._cluster_id(), self._me, ask), counted)
+        named = self.voters.latest.get(ask.voter)
+        directory = NOWHERE if named is None else named.directory
+        self._send(ask.voter, vote_request(self._cluster_id(), self._me, ask, directory), counted)
 
     def _tell(self, voter: NodeId, request: Any) -> None:
         def heard(response: Any, now: Millis) -> None:

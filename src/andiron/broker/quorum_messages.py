@@ -40,12 +40,13 @@ NO_DIRECTORY = bytes(16)
 FETCH_BYTES = 8 << 20
 
 
-def vote_request(cluster_id: str, me: NodeId, ask: AskVote) -> VoteRequest:
-    """Would you, or do you, vote for me?"""
+def vote_request(cluster_id: str, me: NodeId, ask: AskVote, directory: bytes) -> VoteRequest:
+    """Would you, or do you, vote for me? That is: the voter who has this directory, as far as one knows."""
     partition = VoteRequestPartition(
         METADATA.partition,
         ask.epoch,
         me,
+        voter_directory_id=directory,
         last_offset_epoch=ask.log.epoch,
         last_offset=ask.log.offset,
         pre_vote=ask.pre_vote,

@@ -64,6 +64,11 @@ class QuorumVoters:
         return self.history.latest
 
     @property
+    def kraft_version(self) -> int:
+        """The quorum's own level: 1 where the log names the voters, and since it does."""
+        return KRAFT_VERSION if self.history.is_in_log else 0
+
+    @property
     def may_change(self) -> bool:
         """Whether they are not fixed by everybody's settings."""
         return self.history.is_in_log or not self._settings.broker.controller_quorum_voters

@@ -23,7 +23,7 @@ from andiron.broker.quorum_member import QuorumMember
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId, Offset
-from andiron.quorum.voter_set import VoterNode, VoterSet
+from andiron.quorum.voter_set import NOWHERE, VoterNode, VoterSet
 from andiron.replication.leader import LeaderReplica
 
 LOOK_MS = 50  # between looks at a node that is catching up
@@ -61,20 +61,56 @@ class VoterChanges:
         end = self._member.change_voters(voters.without(id), self._clock())
         return self._committed(end, deadline)
 
+    def update(self, voter: VoterNode, deadline: Millis) -> Wait:
+        """A voter is reached elsewhere. The Wait is over when that is committed; where the log does not name the
+        voters, it is noted only which disk this one has."""
+        voters = self._member.voters
+        known = voters.latest.get(voter.id)
+        if known is None or not known.is_called(voter.id, voter.directory):
+            raise ErrorCode.VOTER_NOT_FOUND.error(f"no voter is node {voter.id} with that directory")
+        if not voters.history.is_in_log:
+            voters.directories[voter.id] = voter.directory
+            return Wait.over(lambda: None)
+        if known == voter:
+            return Wait.over(lambda: None)
+        return self.write_down(self._may_change().with_voter(voter), deadline)
+
+    def from_settings(self) -> VoterSet:
+        """The voters that all settings name, as the log is to name them: each with the disk it is known by."""
+        voters, found = self._member.voters, self._member.voters.latest
+        for voter in found:
+            if voters.directory_of(voter.id) == NOWHERE:
+                raise ErrorCode.INVALID_UPDATE_VERSION.error(
+                    f"voter {voter.id} has not been heard of by this leader, and nobody knows its disk"
+                )
+            found = found.with_voter(voter._replace(directory=voters.directory_of(voter.id)))
+        return found
+
+    def write_down(self, voters: VoterSet, deadline: Millis) -> Wait:
+        """Let the log name these voters. The Wait is over when that is committed."""
+        self._check_settled()
+        return self._committed(self._member.change_voters(voters, self._clock()), deadline)
+
     # ── whether ──────────────────────────────────────────────────────────────────────
 
     def _may_change(self) -> VoterSet:
         """The voters, if they may be changed now."""
-        voters, leader = self._member.voters, self._member.partition.leader()
+        voters = self._member.voters
         if not voters.may_change:
             raise ErrorCode.UNSUPPORTED_VERSION.error(
-                "the voters of this quorum are fixed by controller.quorum.voters in the settings of its nodes"
+                "the voters of this quorum are fixed by controller.quorum.voters in the settings of its nodes, "
+                "until kraft.version is raised to 1"
             )
+        self._check_settled()
+        return voters.latest
+
+    def _check_settled(self) -> None:
+        """One change at a time, by a leader that has committed something."""
+        voters, leader = self._member.voters, self._member.partition.leader()
         if leader.watermark <= leader.epoch_start:
             raise ErrorCode.REQUEST_TIMED_OUT.error("the leader is new, and has committed nothing yet")
         if voters.history.changed_at >= leader.watermark:
             raise ErrorCode.REQUEST_TIMED_OUT.error("the last change of the voters is not committed yet")
-        return voters.latest
 
     def _has_caught_up(self, voter: VoterNode) -> bool:
         member = self._member

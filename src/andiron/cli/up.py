@@ -38,7 +38,8 @@ FSYNC = "log.flush.interval.messages"
 @click.option(
     "--port",
     type=click.IntRange(0, 65534),
-    help=f"Where clients connect; with --brokers, to the first node.  [default: {DEFAULT_PORT}]",
+    help="Where clients connect; with --brokers, to the first node. The controller's is the next port, on this machine "
+    f"only, for a node by itself.  [default: {DEFAULT_PORT}]",
 )
 @click.option("--host", help=f"The name or address to listen on, 0.0.0.0 for all.  [default: {DEFAULT_HOST}]")
 @click.option(
@@ -170,12 +171,13 @@ def up(
 
 
 def node_by_itself(host: str, port: int, controller_port: int | None = None) -> dict[str, str]:
-    """The settings of a node that is broker and controller, the latter one port above the former unless told."""
+    """The settings of a node that is broker and controller, the latter one port above the former unless told, and on
+    this machine only: nobody else has any business with the controller of a node that is all there is."""
     at, controller = listening(host), controller_port or (port + 1 if port else 0)
     return {
         "node.id": "1",
         "process.roles": "broker,controller",
-        "listeners": f"PLAINTEXT://{at}:{port},CONTROLLER://{at}:{controller}",
+        "listeners": f"PLAINTEXT://{at}:{port},CONTROLLER://{DEFAULT_HOST}:{controller}",
         "controller.listener.names": "CONTROLLER",
         # Kafka's three seconds spare large groups a rebalance for each member that joins; who develops has few members,
         # and would wait those three seconds at every start of a consumer.

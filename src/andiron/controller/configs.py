@@ -15,11 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from andiron.controller.elections import MIN_INSYNC
 from andiron.controller.features import ELR_VERSION
 from andiron.controller.image import BROKER, GROUP, TOPIC, Image
 from andiron.controller.records import ConfigRecord, MetadataRecord
-from andiron.controller.settings import ControllerSettings
+from andiron.controller.settings import MIN_INSYNC, ControllerSettings
 from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
@@ -199,17 +198,24 @@ class _Alteration:
             raise ErrorCode.INVALID_CONFIG.error(f"{name}: there is no such setting")
         return table[name]
 
-    def _check_same_everywhere(self, name: str, before: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    def _check_same_everywhere(
+        self, broker: str, before: Mapping[str, str], wanted: Mapping[str, str]
+    ) -> None:
         """The controller and all leaders must go by one number, or it is not known who is eligible to lead."""
-        if wanted.get(name) not in (None, before.get(name)):
+        name = MIN_INSYNC
+        if broker and wanted.get(name) not in (None, before.get(name)):
             raise ErrorCode.INVALID_CONFIG.error(f"{name}: give it to all brokers, not to one")
+        if not broker and name in before and name not in wanted:
+            raise ErrorCode.INVALID_CONFIG.error(
+                f"{name}: change it, and do not take it away, while {ELR_VERSION} is on"
+            )
 
     def _write(self, key: tuple[int, str], wanted: dict[str, str]) -> None:
         """Check what the resource should have, and note down the difference to what it has."""
         before = self._image.configs_of(*key)
         self._check_values(key[0], wanted)
-        if key[0] == BROKER and key[1] and ELR_VERSION in self._image.features:
-            self._check_same_everywhere(MIN_INSYNC, before, wanted)
+        if key[0] == BROKER and ELR_VERSION in self._image.features:
+            self._check_same_everywhere(key[1], before, wanted)
         for name in before:
             if name not in wanted:
                 self.records.append(ConfigRecord(*key, name, None))

@@ -58,6 +58,7 @@ from andiron.wire.messages.alter_partition_reassignments import AlterPartitionRe
 from andiron.wire.messages.assign_replicas_to_dirs import AssignReplicasToDirsRequest
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from andiron.wire.messages.broker_registration import BrokerRegistrationRequest
+from andiron.wire.messages.controller_registration import ControllerRegistrationRequest
 from andiron.wire.messages.create_partitions import CreatePartitionsRequest
 from andiron.wire.messages.create_topics import CreateTopicsRequest
 from andiron.wire.messages.delete_topics import DeleteTopicsRequest
@@ -99,18 +100,19 @@ class Controller:
             ),
             ListPartitionReassignmentsRequest: lambda r, _: reassignments.list_reassignments(r, image),
             AssignReplicasToDirsRequest: lambda r, _: directories.assign_replicas(r, image, settings),
-            UpdateFeaturesRequest: lambda r, _: features.update_features(r, image),
+            UpdateFeaturesRequest: lambda r, _: features.update_features(r, image, settings),
             AllocateProducerIdsRequest: lambda r, _: producer_ids.allocate_producer_ids(r, image),
             AllocateProducerIds: lambda r, _: producer_ids.allocate(r, image),
             BrokerRegistrationRequest: lambda r, now: registrations.register_broker(
                 r, image, settings, sessions, now
             ),
+            ControllerRegistrationRequest: lambda r, _: registrations.register_controller(r, image),
             UnregisterBrokerRequest: lambda r, _: registrations.unregister_broker(r, image, settings),
             BrokerHeartbeatRequest: self._heartbeats.decide,
             BrokerGone: self._heartbeats.gone,
             RegisterBroker: lambda r, _: brokers.register(r, image, settings),
             UnfenceBroker: lambda r, _: brokers.unfence(r, image, settings),
-            BeginCluster: lambda r, _: Decision(None, features.first_records(image)),
+            BeginCluster: lambda r, _: Decision(None, features.first_records(image, settings)),
             Loaded: lambda r, now: self._loaded(now),
             TimePassed: lambda r, now: self._time_passed(now),
         }

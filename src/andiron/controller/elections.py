@@ -18,10 +18,8 @@ from collections.abc import Iterable
 from andiron.controller.changes import PartitionChanges
 from andiron.controller.image import BROKER, NO_LEADER, TOPIC, BrokerImage, Image
 from andiron.controller.records import ConfigRecord, MetadataRecord, PartitionChangeRecord
-from andiron.controller.settings import ControllerSettings
+from andiron.controller.settings import MIN_INSYNC, ControllerSettings
 from andiron.controller.standing import Standing
-
-MIN_INSYNC = "min.insync.replicas"
 
 
 def elections(

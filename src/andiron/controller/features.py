@@ -2,8 +2,11 @@
 
 A level is a promise that every node understands the records which that level brings. A new cluster begins
 with the newest level it knows; the first record of its log says so. UpdateFeatures raises a level, or lowers
-it if that is said in so many words, within what this controller and every registered broker supports: all
-that is asked for, or nothing.
+it if that is said in so many words, within what this controller and every registered node supports: all
+that is asked for, or nothing. metadata.version never goes down: what a lower level has no word for would be lost.
+
+With eligible leader replicas the controller and all leaders must go by one `min.insync.replicas`: whatever the level
+brings that feature, at the beginning or later, a cluster-wide setting comes with it, and those of single brokers go.
 
 Read next: registrations.py, where a broker that does not understand a level is turned away.
 """
@@ -12,8 +15,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from andiron.controller.image import Image
-from andiron.controller.records import FeatureLevelRecord, MetadataRecord, PartitionChangeRecord
+from andiron.controller.image import BROKER, Image
+from andiron.controller.records import (
+    ConfigRecord,
+    FeatureLevelRecord,
+    MetadataRecord,
+    PartitionChangeRecord,
+)
+from andiron.controller.settings import MIN_INSYNC, ControllerSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.machine import Decision
 from andiron.wire.messages.update_features import (
@@ -25,74 +34,119 @@ from andiron.wire.messages.update_features import (
 
 METADATA_VERSION = "metadata.version"
 METADATA_LEVEL = 30  # Kafka's 4.3-IV0
+METADATA_LEAST = 24  # 4.0-IV2: all that is written here is known there
 
 GROUP_VERSION, TRANSACTION_VERSION = "group.version", "transaction.version"
 ELR_VERSION = "eligible.leader.replicas.version"
 
-# What this node can be set to: metadata records are written in the versions of this level and no other. Clients
+# What this node can be set to: metadata records are written in versions that the least of these levels knows. Clients
 # that see transaction.version 2 let each transaction have an epoch of its own. With eligible leader replicas
 # (KIP-966) an ISR may be empty, and who left it last is remembered.
 SUPPORTED: dict[str, tuple[int, int]] = {
-    METADATA_VERSION: (METADATA_LEVEL, METADATA_LEVEL),
+    METADATA_VERSION: (METADATA_LEAST, METADATA_LEVEL),
     GROUP_VERSION: (0, 1),
     TRANSACTION_VERSION: (0, 2),
     ELR_VERSION: (0, 1),
 }
 
+# What nodes say of themselves. The level of kraft.version is the quorum's, and in records of its own.
+KRAFT_VERSION = "kraft.version"
+OFFERED = {**SUPPORTED, KRAFT_VERSION: (0, 1)}
 
-def first_records(image: Image) -> list[MetadataRecord]:
+
+def first_records(image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
     """What a cluster without any metadata begins with; nothing for one that has begun."""
     if METADATA_VERSION in image.features:
         return []
-    return [FeatureLevelRecord(name, newest) for name, (_, newest) in SUPPORTED.items()]
+    levels = [FeatureLevelRecord(name, newest) for name, (_, newest) in SUPPORTED.items()]
+    return [*levels, *_with_elr(image, settings)]
 
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 
 
-def update_features(request: UpdateFeaturesRequest, image: Image) -> Decision[MetadataRecord]:
+def update_features(
+    request: UpdateFeaturesRequest, image: Image, settings: ControllerSettings
+) -> Decision[MetadataRecord]:
     """Change levels: all of them, or none and why."""
     counts = Counter(update.feature for update in request.feature_updates)
     records: list[MetadataRecord] = []
-    response = UpdateFeaturesResponse()
     try:
         for update in request.feature_updates:
             if counts[update.feature] > 1:
                 raise ErrorCode.INVALID_REQUEST.error(f"{update.feature} is there twice")
-            records += _updated(update, image)
+            check_kind(update)
+            records += _updated(update, image, settings)
     except ProtocolError as error:
-        records = []
-        response.error_code, response.error_message = error.code.number, error.detail
-    outcome = response.error_code, response.error_message
-    response.results = [UpdatableFeatureResult(name, *outcome) for name in counts]
+        return Decision(refused(error))
+    response = UpdateFeaturesResponse(results=[UpdatableFeatureResult(name) for name in counts])
     return Decision(response, [] if request.validate_only else records)
 
 
-def _updated(update: FeatureUpdateKey, image: Image) -> list[MetadataRecord]:
+def refused(error: ProtocolError) -> UpdateFeaturesResponse:
+    """Nothing is changed, for this reason."""
+    return UpdateFeaturesResponse(error_code=error.code.number, error_message=error.detail)
+
+
+def check_kind(update: FeatureUpdateKey) -> None:
+    """An update is of a kind that there is, and to a level that there can be."""
+    kinds = (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
+    if update.upgrade_type not in kinds and not update.allow_downgrade:
+        raise _INVALID.error(f"{update.feature}: there is no update of type {update.upgrade_type}")
+    if update.max_version_level < 0:
+        raise _INVALID.error(f"{update.feature}: a level is not below 0")
+
+
+def check_direction(update: FeatureUpdateKey, before: int) -> None:
+    """Down only if that is said, and up only if it is not."""
+    name, level = update.feature, update.max_version_level
+    downgrade = update.allow_downgrade or update.upgrade_type in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
+    if level < before and not downgrade:
+        raise _INVALID.error(f"{name} is at {before}; to lower it to {level}, ask for a downgrade")
+    if level > before and downgrade:
+        raise _INVALID.error(f"{name} is at {before}; {level} would not be a downgrade")
+
+
+_INVALID = ErrorCode.INVALID_UPDATE_VERSION
+
+
+def _updated(update: FeatureUpdateKey, image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
     name, level, before = update.feature, update.max_version_level, image.features.get(update.feature, 0)
-    invalid = ErrorCode.INVALID_UPDATE_VERSION
-    _check_support(name, level, SUPPORTED.get(name, (0, 0)), "this controller")
+    if name not in SUPPORTED:
+        raise _INVALID.error(f"there is no feature {name} here")
+    _check_support(name, level, SUPPORTED[name], "this controller")
+    for controller in image.controllers.values():
+        ranges = {each: (least, most) for each, least, most in controller.features}
+        _check_support(name, level, ranges.get(name, (0, 0)), f"controller {controller.id}")
     for broker in image.brokers.values():
         _check_support(name, level, broker.features.get(name, (0, 0)), f"broker {broker.id}")
-    downgrade = update.allow_downgrade or update.upgrade_type in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
-    if not downgrade and update.upgrade_type != UPGRADE:
-        raise ErrorCode.INVALID_REQUEST.error(f"there is no update of type {update.upgrade_type}")
-    if level < before and not downgrade:
-        raise invalid.error(f"{name} is at {before}; to lower it to {level}, ask for a downgrade")
-    if level > before and downgrade:
-        raise invalid.error(f"{name} is at {before}; {level} would not be a downgrade")
+    check_direction(update, before)
+    if name == METADATA_VERSION and level < before:
+        raise _INVALID.error(f"{name} does not go down from {before}: metadata might be lost")
     if level == before:
         return []
     record = FeatureLevelRecord(name, level)
-    return [record, *_without_elr(image)] if (name, level) == (ELR_VERSION, 0) else [record]
+    if name == ELR_VERSION:
+        return [record, *(_with_elr(image, settings) if level else _without_elr(image))]
+    return [record]
 
 
 def _check_support(name: str, level: int, supported: tuple[int, int], who: str) -> None:
     least, most = supported
     if not least <= level <= most:
-        raise ErrorCode.INVALID_UPDATE_VERSION.error(
-            f"{who} supports {name} from {least} to {most}, not {level}"
-        )
+        raise _INVALID.error(f"{who} supports {name} from {least} to {most}, not {level}")
+
+
+def _with_elr(image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
+    """One number for all: that of the cluster, or else the one in this controller's settings."""
+    records: list[MetadataRecord] = [
+        ConfigRecord(kind, name, MIN_INSYNC, None)
+        for (kind, name), configs in image.configs.items()
+        if kind == BROKER and name and MIN_INSYNC in configs
+    ]
+    if MIN_INSYNC not in image.configs_of(BROKER, ""):
+        records.append(ConfigRecord(BROKER, "", MIN_INSYNC, settings.static.get(MIN_INSYNC, "1")))
+    return records
 
 
 def _without_elr(image: Image) -> list[MetadataRecord]:

@@ -145,6 +145,29 @@ class BrokerImage(NamedTuple):
         return self.endpoints.get(listener) or next(iter(self.endpoints.values()), ("", -1))
 
 
+class ControllerImage(NamedTuple):
+    """One registered controller: where it is, and the features it knows."""
+
+    id: NodeId
+    incarnation: bytes
+    endpoints: tuple[tuple[str, str, int, int], ...]  # listener name, host, port, security protocol
+    features: tuple[tuple[str, int, int], ...]  # name, and the levels it can be set to
+
+    @classmethod
+    def of(cls, record: RegisterControllerRecord) -> ControllerImage:
+        """The controller that a record registers."""
+        return cls(
+            NodeId(record.controller_id),
+            record.incarnation_id,
+            tuple((each.name, each.host, each.port, each.security_protocol) for each in record.end_points),
+            tuple((f.name, f.min_supported_version, f.max_supported_version) for f in record.features),
+        )
+
+    def endpoint(self, listener: str) -> tuple[str, int] | None:
+        """Where who came by `listener` finds it."""
+        return next(((host, port) for name, host, port, _ in self.endpoints if name == listener), None)
+
+
 @dataclass(slots=True)
 class Delta:
     """What some records have changed, in the order in which they did.
@@ -166,6 +189,7 @@ class Image:
         self.topics: dict[str, TopicImage] = {}
         self.topics_by_id: dict[bytes, TopicImage] = {}
         self.brokers: dict[NodeId, BrokerImage] = {}
+        self.controllers: dict[NodeId, ControllerImage] = {}
         self.configs: dict[ConfigKey, dict[str, str]] = {}
         self.features: dict[str, int] = {}
         self.next_producer_id = 0
@@ -185,7 +209,7 @@ class Image:
             FeatureLevelRecord: self._feature_level,
             ProducerIdsRecord: self._producer_ids,
             NoOpRecord: _pass_by,
-            RegisterControllerRecord: _pass_by,
+            RegisterControllerRecord: self._register_controller,
         }
 
     def __eq__(self, other: object) -> bool:
@@ -198,7 +222,7 @@ class Image:
         raise TypeError("an image changes, and is the key to nothing")
 
     def _state(self) -> tuple[object, ...]:
-        decided = (self.topics, self.topics_by_id, self.brokers, self.configs, self.features)
+        decided = self.topics, self.topics_by_id, self.brokers, self.controllers, self.configs, self.features
         return *decided, self.next_producer_id, self.next_offset
 
     # ── asking ───────────────────────────────────────────────────────────────────────
@@ -308,6 +332,10 @@ class Image:
     def _register_broker(self, record: RegisterBrokerRecord) -> None:
         broker = BrokerImage.of(record)
         self._put_broker(broker.id, broker)
+
+    def _register_controller(self, record: RegisterControllerRecord) -> None:
+        controller = ControllerImage.of(record)
+        self.controllers[controller.id] = controller
 
     def _unregister_broker(self, record: UnregisterBrokerRecord) -> None:
         self._put_broker(NodeId(record.broker_id), None)

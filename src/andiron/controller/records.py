@@ -10,8 +10,10 @@ leaders (28) are not among them. All are flexible in every version. A change rec
 tagged section only what changed: None there (or the default noted) is "as before", and an empty list
 is an empty list.
 
-The log outlives the program: a field is never removed and a type's number never used again. The
-version to write follows from the cluster's `metadata.version`; a reader takes any it knows.
+The log outlives the program: a field is never removed and a type's number never used again. What is
+written is known at every `metadata.version` that the cluster can be set to (features.py): the newest
+version but for two, whose newest brings directories that are set aside (cordoned), and here none is.
+A reader takes any version it knows.
 """
 
 from __future__ import annotations
@@ -333,16 +335,17 @@ MetadataRecord: TypeAlias = (
 )
 
 _BY_TYPE: dict[int, Any] = {cls.__api_key__: cls for cls in get_args(MetadataRecord)}
-_TYPE_AND_NEWEST: dict[type, tuple[int, int]] = {
-    cls: (number, cls.__versions__[1]) for number, cls in _BY_TYPE.items()
+_WITHOUT_CORDONED: dict[type, int] = {RegisterBrokerRecord: 3, BrokerRegistrationChangeRecord: 2}
+_TYPE_AND_WRITTEN: dict[type, tuple[int, int]] = {
+    cls: (number, _WITHOUT_CORDONED.get(cls, cls.__versions__[1])) for number, cls in _BY_TYPE.items()
 }
 
 
 def encode_record(record: MetadataRecord, version: int | None = None) -> bytes:
-    """The value under which a record is stored, in its newest version unless told."""
-    number, newest = _TYPE_AND_NEWEST[type(record)]
+    """The value under which a record is stored, in the version that all levels know unless told."""
+    number, written = _TYPE_AND_WRITTEN[type(record)]
     if version is None:
-        version = newest
+        version = written
     body = encode_message(record, version)
     return b"".join((uvarint(FRAME_VERSION), uvarint(number), uvarint(version), body))
 

@@ -1,4 +1,4 @@
-"""BrokerRegistration and UnregisterBroker: a broker makes itself known, and is struck off.
+"""BrokerRegistration and UnregisterBroker: a broker makes itself known, and is struck off; controllers do the former.
 
 Only one life of a broker may be in the cluster. A second node under the same id is refused while the first
 is heard of. One that comes with a directory of the first is that one, started again: a directory is locked by
@@ -9,19 +9,25 @@ who uses it, so the other is gone.
 A broker that stopped cleanly names the epoch it had then. If that is the one known here, nothing of it is
 lost; otherwise it is taken out of every ISR and ELR (KIP-966).
 
-Read next: heartbeats.py, by which it is let in.
+A controller that registers says where it is and what it knows, for tools that ask controllers, and so that no
+feature is raised above what one of them knows. Who votes is another matter, and the quorum's.
+
+Read next: heartbeats.py, by which a broker is let in.
 """
 
 from __future__ import annotations
 
 from andiron.controller.brokers import registered, taken_in
 from andiron.controller.elections import elections
-from andiron.controller.image import LOST, MIGRATING, UNASSIGNED, BrokerImage, Image
+from andiron.controller.image import LOST, MIGRATING, UNASSIGNED, BrokerImage, ControllerImage, Image
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
+    ControllerEndpoint,
+    ControllerFeature,
     MetadataRecord,
     RegisterBrokerRecord,
+    RegisterControllerRecord,
     UnregisterBrokerRecord,
 )
 from andiron.controller.sessions import Sessions
@@ -33,6 +39,10 @@ from andiron.wire.messages.broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
     Feature,
+)
+from andiron.wire.messages.controller_registration import (
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
 )
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
@@ -49,6 +59,7 @@ def register_broker(
         raise ErrorCode.INCONSISTENT_CLUSTER_ID.error(
             f"the broker belongs to cluster {request.cluster_id}, and this is {settings.cluster_id}"
         )
+    _check_address(request)
     known = image.brokers.get(NodeId(request.broker_id))
     if known is not None and known.incarnation == request.incarnation_id:
         return Decision(BrokerRegistrationResponse(broker_epoch=known.epoch))
@@ -80,6 +91,26 @@ def register_broker(
     return Decision(BrokerRegistrationResponse(broker_epoch=record.broker_epoch), records)
 
 
+def register_controller(request: ControllerRegistrationRequest, image: Image) -> Decision[MetadataRecord]:
+    """Note down where a controller is; asked again in the same life, nothing is new."""
+    if request.controller_id < 0 or not request.listeners:
+        raise ErrorCode.INVALID_REQUEST.error("a controller has a number and a listener")
+    record = RegisterControllerRecord(
+        controller_id=request.controller_id,
+        incarnation_id=request.incarnation_id,
+        end_points=[
+            ControllerEndpoint(each.name, each.host, each.port, each.security_protocol)
+            for each in request.listeners
+        ],
+        features=[
+            ControllerFeature(each.name, each.min_supported_version, each.max_supported_version)
+            for each in request.features
+        ],
+    )
+    is_known = image.controllers.get(NodeId(request.controller_id)) == ControllerImage.of(record)
+    return Decision(ControllerRegistrationResponse(), [] if is_known else [record])
+
+
 def unregister_broker(
     request: UnregisterBrokerRequest, image: Image, settings: ControllerSettings
 ) -> Decision[MetadataRecord]:
@@ -87,6 +118,17 @@ def unregister_broker(
     broker = registered(image, request.broker_id)
     records: list[MetadataRecord] = elections(image, settings, broker._replace(fenced=True), lost=True)
     return Decision(UnregisterBrokerResponse(), [*records, UnregisterBrokerRecord(broker.id, broker.epoch)])
+
+
+def _check_address(request: BrokerRegistrationRequest) -> None:
+    """Clients are told of it: it has a number, and a place where it is found."""
+    code, names = ErrorCode.INVALID_REGISTRATION, [each.name for each in request.listeners]
+    if request.broker_id < 0:
+        raise code.error(f"{request.broker_id} is no number of a broker")
+    if not names or len(set(names)) < len(names):
+        raise code.error("the broker names no listener, or one twice")
+    if any(not each.host or not each.port for each in request.listeners):
+        raise code.error("the broker names a listener that nobody can connect to")
 
 
 def _check_features(features: list[Feature], image: Image) -> None:

@@ -14,6 +14,8 @@ from andiron.model.ids import NodeId
 from andiron.model.layers import Layers
 from andiron.model.settings import Row, SettingError, parse_values
 
+MIN_INSYNC = "min.insync.replicas"
+
 
 class TopicTable(Protocol):
     """A topic's settings with their values."""

@@ -21,17 +21,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from andiron.controller.features import METADATA_VERSION
-from andiron.controller.image import TOPIC, BrokerImage, Image, PartitionImage, TopicImage
+from andiron.controller.image import TOPIC, BrokerImage, ControllerImage, Image, PartitionImage, TopicImage
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
     ConfigRecord,
+    ControllerEndpoint,
+    ControllerFeature,
     FeatureLevelRecord,
     MetadataRecord,
     NoOpRecord,
     PartitionRecord,
     ProducerIdsRecord,
     RegisterBrokerRecord,
+    RegisterControllerRecord,
     RemoveTopicRecord,
     TopicRecord,
     UnregisterBrokerRecord,
@@ -45,6 +48,7 @@ def records_of(image: Image) -> Iterator[MetadataRecord]:
     """The records of an image; how the others are written follows from the first, metadata.version."""
     levels = sorted(image.features.items(), key=lambda item: item[0] != METADATA_VERSION)
     yield from (FeatureLevelRecord(name, level) for name, level in levels)
+    yield from map(_controller, image.controllers.values())
     yield from map(_broker, image.brokers.values())
     for topic in image.topics.values():
         yield TopicRecord(topic.name, topic.id)
@@ -64,6 +68,7 @@ def copy_of(image: Image) -> Image:
     }
     copy.topics_by_id = {topic.id: topic for topic in copy.topics.values()}
     copy.brokers, copy.features = dict(image.brokers), dict(image.features)
+    copy.controllers = dict(image.controllers)
     copy.configs = {key: dict(configs) for key, configs in image.configs.items()}
     copy.next_producer_id, copy.next_offset = image.next_producer_id, image.next_offset
     return copy
@@ -92,6 +97,8 @@ def _says(image: Image, gone: Mapping[str, TopicImage], record: MetadataRecord) 
             return image.features.get(record.name) == record.feature_level
         case RegisterBrokerRecord():
             return image.brokers.get(NodeId(record.broker_id)) == BrokerImage.of(record)
+        case RegisterControllerRecord():
+            return image.controllers.get(NodeId(record.controller_id)) == ControllerImage.of(record)
         case TopicRecord():
             return record.topic_id in image.topics_by_id
         case PartitionRecord():
@@ -124,6 +131,15 @@ def _broker(broker: BrokerImage) -> MetadataRecord:
         fenced=broker.fenced,
         in_controlled_shutdown=broker.stopping,
         log_dirs=list(broker.log_dirs),
+    )
+
+
+def _controller(controller: ControllerImage) -> MetadataRecord:
+    return RegisterControllerRecord(
+        controller_id=controller.id,
+        incarnation_id=controller.incarnation,
+        end_points=[ControllerEndpoint(*each) for each in controller.endpoints],
+        features=[ControllerFeature(*each) for each in controller.features],
     )
 
 

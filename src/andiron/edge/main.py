@@ -191,6 +191,9 @@ def _with_real_ports(settings: NodeSettings, bound: list[Listener]) -> NodeSetti
         settings,
         listeners=[each._replace(port=ports[each.name]) for each in settings.listeners],
         advertised=[each._replace(port=each.port or ports[each.name]) for each in settings.advertised],
+        controller_endpoints=[
+            each._replace(port=each.port or ports[each.name]) for each in settings.controller_endpoints
+        ],
         metrics_listener=metrics and metrics._replace(port=ports[metrics.name]),
     )
 

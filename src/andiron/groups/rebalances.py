@@ -28,7 +28,17 @@ METADATA = "metadata"  # the topics that it reads have changed
 SIZE = "size"  # there are more members than allowed by now
 ASSIGNMENT = "assignment"  # who gets what was more than a record holds
 PROTOCOL = "protocol"  # it goes on as a classic group
-REASONS = (JOIN, LEAVE, SESSION_TIMEOUT, REBALANCE_TIMEOUT, SUBSCRIPTION, METADATA, SIZE, ASSIGNMENT, PROTOCOL)
+REASONS = (
+    JOIN,
+    LEAVE,
+    SESSION_TIMEOUT,
+    REBALANCE_TIMEOUT,
+    SUBSCRIPTION,
+    METADATA,
+    SIZE,
+    ASSIGNMENT,
+    PROTOCOL,
+)
 
 FORGOTTEN_MAX = 1_000  # groups that are gone and still counted
 

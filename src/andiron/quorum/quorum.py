@@ -22,7 +22,7 @@ more (`may_stand`).
 Whatever is said about an epoch or a vote is on the disk first (state.py). Time and chance are arguments; what has to
 be asked of others goes out as effects, and each answer comes back as an event, or never.
 
-Read next: ballot.py, for who may be voted for; state.py.
+Read next: trust.py, for who is listened to; state.py.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from andiron.quorum.events import (
 )
 from andiron.quorum.records import LeaderChangeMessage, LeaderChangeVoter
 from andiron.quorum.settings import QuorumSettings
-from andiron.quorum.state import NOBODY, QuorumState, SmallFiles, load, store
+from andiron.quorum.state import EPOCH_MAX, NOBODY, QuorumState, SmallFiles, load, store
 from andiron.quorum.voters import Voters
 
 
@@ -83,7 +83,7 @@ class Quorum:
         """One that is no voter stands for election only where `may_stand` says so."""
         self.voters, self._voters_in_log, self._may_stand = voters, voters_in_log, may_stand
         self.role = Role.UNATTACHED
-        self._me, self._settings, self._chance, self._log_end = me, settings, chance, log_end
+        self.me, self._settings, self._chance, self._log_end = me, settings, chance, log_end
         self._files, self._directory = files, directory
         self._state = load(files, directory)
         if voters and not voters_in_log and self._state.voters not in (None, voters):
@@ -111,6 +111,11 @@ class Quorum:
     @property
     def leads(self) -> bool:
         return self.role is Role.LEADER
+
+    @property
+    def knows_all_voters(self) -> bool:
+        """Whether none can have been let in without its knowing: it leads, or hears who does, or votes alone."""
+        return self.leads or self._is_sole_voter or (self.role is Role.FOLLOWER and self._hears_leader)
 
     def next_deadline(self) -> Millis:
         """When to come back if nothing happens."""
@@ -163,7 +168,7 @@ class Quorum:
         if granted and not pre_vote:
             self._keep(replace(self._state, voted=candidate))
             self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
-        if granted and pre_vote and self.role is Role.PROSPECTIVE and candidate < self._me:
+        if granted and pre_vote and self.role is Role.PROSPECTIVE and candidate < self.me:
             # Both ask around: if both stood, neither would win. The one with the lower number goes first.
             self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
         return Ballot(granted, self.epoch, self._state.leader, effects)
@@ -182,7 +187,7 @@ class Quorum:
             self._keep(QuorumState(seen, voters=self._voters_given))
         if self._is_sole_voter:
             return self._stand(now)
-        if self._state.leader == self._me:  # it led when it last ran, so its vote in this epoch is its own
+        if self._state.leader == self.me:  # it led when it last ran, so its vote in this epoch is its own
             self._wait_as(Role.RESIGNED, self._election_timeout(), now)
             return []
         if self._state.leader != NOBODY:
@@ -206,7 +211,7 @@ class Quorum:
         """Step down if a majority has been silent too long; tell those who are silent that we lead."""
         patience = self._settings.controller_quorum_fetch_timeout_ms * 3 // 2
         near = [voter for voter, at in self._heard.items() if now - at < patience]
-        if not self.voters.is_majority([self._me, *near]):
+        if not self.voters.is_majority([self.me, *near]):
             return self._resign((), now)
         self._deadline = Millis(now + self._settings.controller_quorum_fetch_timeout_ms // 2)
         silent = [voter for voter in self._others if now - self._heard[voter] >= patience // 3]
@@ -223,13 +228,13 @@ class Quorum:
         return lost + self._ask(pre_vote=True)
 
     def _stand(self, now: Millis) -> list[Effect]:
-        self._keep(QuorumState(LeaderEpoch(self.epoch + 1), voted=self._me, voters=self._voters_given))
+        self._keep(QuorumState(LeaderEpoch(self.epoch + 1), voted=self.me, voters=self._voters_given))
         self._wait_as(Role.CANDIDATE, self._election_timeout(), now)
         asked = self._ask(pre_vote=False)
         return self._lead(now) if self._is_sole_voter else asked
 
     def _ask(self, *, pre_vote: bool) -> list[Effect]:
-        self._granted, self._rejected = [self._me], []
+        self._granted, self._rejected = [self.me], []
         log = self._log_end()
         return [AskVote(voter, self.epoch, pre_vote, log) for voter in self._others]
 
@@ -250,13 +255,13 @@ class Quorum:
         return []
 
     def _lead(self, now: Millis) -> list[Effect]:
-        self._keep(QuorumState(self.epoch, leader=self._me, voters=self._voters_given))
+        self._keep(QuorumState(self.epoch, leader=self.me, voters=self._voters_given))
         self._heard = dict.fromkeys(self._others, now)
         self._wait_as(Role.LEADER, self._settings.controller_quorum_fetch_timeout_ms // 2, now)
         if self._is_sole_voter:
             self._deadline = NEVER
         record = LeaderChangeMessage(
-            leader_id=self._me,
+            leader_id=self.me,
             voters=[LeaderChangeVoter(voter) for voter in self.voters],
             granting_voters=[LeaderChangeVoter(voter) for voter in sorted(self._granted)],
         )
@@ -266,7 +271,7 @@ class Quorum:
     # ── leaders come and go ──────────────────────────────────────────────────────────
 
     def _see(self, epoch: LeaderEpoch, leader: NodeId, now: Millis, by: NodeId = NOBODY) -> list[Effect]:
-        if epoch < self.epoch or leader == self._me:
+        if not self.epoch <= epoch <= EPOCH_MAX or leader == self.me:
             return []
         if leader == NOBODY:
             return self._unattach(epoch, now) if epoch > self.epoch else []
@@ -276,12 +281,12 @@ class Quorum:
             )
         # Voters wait to hear it from the leader itself; an observer has lost nothing by asking it in vain. Who asks a
         # leader for its vote has heard it: it may vote no more, and not have been told, and nobody else tells it.
-        is_lost = self.role is not Role.FOLLOWER and (self._me not in self.voters or by == leader)
+        is_lost = self.role is not Role.FOLLOWER and (self.me not in self.voters or by == leader)
         is_news = is_lost or (epoch, leader) != (self.epoch, self._state.leader)
         return self._follow(epoch, leader, now) if is_news else []
 
     def _hear(self, epoch: LeaderEpoch, now: Millis) -> list[Effect]:
-        if epoch != self.epoch or self._state.leader in (NOBODY, self._me):
+        if epoch != self.epoch or self._state.leader in (NOBODY, self.me):
             return []
         back = [] if self.role is Role.FOLLOWER else self._follow(epoch, self._state.leader, now)
         self._deadline = Millis(now + self._settings.controller_quorum_fetch_timeout_ms)
@@ -312,9 +317,9 @@ class Quorum:
         if epoch != self.epoch or self.role is not Role.FOLLOWER or not self._stands:
             return []
         self._hears_leader = False
-        if successors[:1] == [self._me]:
+        if successors[:1] == [self.me]:
             return self._ask_around(now)
-        turn = successors.index(self._me) if self._me in successors else len(successors)
+        turn = successors.index(self.me) if self.me in successors else len(successors)
         self._wait_as(
             Role.UNATTACHED, self._settings.controller_quorum_election_backoff_max_ms * turn // 4 + 1, now
         )
@@ -329,7 +334,7 @@ class Quorum:
 
     @property
     def _stands(self) -> bool:
-        return self._me in self.voters or self._may_stand()
+        return self.epoch < EPOCH_MAX and (self.me in self.voters or self._may_stand())
 
     @property
     def _voters_given(self) -> Voters | None:
@@ -337,11 +342,11 @@ class Quorum:
 
     @property
     def _others(self) -> list[NodeId]:
-        return [voter for voter in self.voters if voter != self._me]
+        return [voter for voter in self.voters if voter != self.me]
 
     @property
     def _is_sole_voter(self) -> bool:
-        return self._me in self.voters and not self._others
+        return self.me in self.voters and not self._others
 
     def _election_timeout(self) -> int:
         """Another one each time, so that two who stand at once do not go on doing so."""

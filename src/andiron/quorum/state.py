@@ -6,6 +6,9 @@
 It is Kafka's file. Version 0 belongs to a quorum whose voters are given in the settings; version 1, to one whose voters
 are in its log, and has the directory of the candidate in their place.
 
+An epoch fits into 32 bits, in this file as in every batch and every message. Where the last one was reached nobody can
+be elected any more; that stops the node too, with a word on what helps.
+
 A vote counts only when it is on the disk: a voter that forgot its vote could vote twice in one epoch, and
 two leaders would come of it. So a file that cannot be read stops the node; it is not taken for an empty one.
 """
@@ -22,6 +25,7 @@ from andiron.quorum.voters import Voters
 
 FILE = "quorum-state"
 NOBODY = NodeId(-1)
+EPOCH_MAX = (1 << 31) - 1
 _NO_DIRECTORY = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
@@ -68,13 +72,21 @@ def load(files: SmallFiles, directory: str) -> QuorumState:
     if not files.exists(path):
         return QuorumState(LeaderEpoch(0))
     try:
-        return _decode(json.loads(files.read_file(path)))
+        state = _decode(json.loads(files.read_file(path)))
     except (ValueError, KeyError, TypeError) as error:
         raise ErrorCode.KAFKA_STORAGE_ERROR.error(f"{path} is not a quorum state: {error!r}") from error
+    if state.epoch >= EPOCH_MAX:
+        raise ErrorCode.KAFKA_STORAGE_ERROR.error(
+            f"{path} has epoch {state.epoch}, after which there can be none: stop all controllers, remove this file "
+            "at each of them, and start them again; the metadata itself lies beside it, and is not lost"
+        )
+    return state
 
 
 def store(files: SmallFiles, directory: str, state: QuorumState) -> None:
     """Keep the state; it is on the disk when this returns."""
+    if not 0 <= state.epoch <= EPOCH_MAX:
+        raise ErrorCode.KAFKA_STORAGE_ERROR.error(f"epoch {state.epoch} could not be read again")
     files.write_file(f"{directory}/{FILE}", state.encode())
 
 

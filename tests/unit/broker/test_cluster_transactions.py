@@ -190,11 +190,11 @@ def test_a_partition_whose_leader_is_away_gets_its_marker_when_another_leads(clu
 def test_a_transaction_that_nobody_ends_is_aborted_after_a_failover_too(cluster):
     producer = begin(cluster, timeout_ms=10_000)
     everywhere(cluster, producer)
-    cluster.kill(coordinator_of(cluster, TRANSACTION, "tx"))
+    away = coordinator_of(cluster, TRANSACTION, "tx")
+    cluster.kill(away)
 
-    cluster.until(
-        lambda: all(cluster.leader_of("t", p) > 0 for p in range(3)) and stable(cluster), ms=120_000
-    )
+    cluster.until(lambda: all(cluster.leader_of("t", p) not in (away, -1) for p in range(3)))
+    cluster.until(lambda: stable(cluster), ms=120_000)
 
     held = cluster.partition(cluster.leader_of("t"), "t")
     assert [aborted.producer_id for aborted in held.log.aborted_between(0, held.log.end)] == [producer.id]

@@ -5,7 +5,7 @@ from andiron.broker.node_settings import NodeSettings
 from andiron.controller.image import BROKER, Image
 from andiron.controller.records import ConfigRecord
 from andiron.model.ids import Offset
-from worlds.node import PROPERTIES
+from worlds.node import PROPERTIES, SmallNode
 
 
 class Known:
@@ -52,3 +52,16 @@ def test_layers_are_those_of_this_moment():
     known.set("", "8")
 
     assert settings.layers().value("max.connections") == 8
+
+
+def test_a_number_in_the_file_that_the_cluster_overrules_is_said_to_have_no_effect(caplog):
+    disk = SmallNode(min_insync_replicas="1").disk
+    assert "has no effect" not in caplog.text
+
+    node = SmallNode(disk, min_insync_replicas="2")
+
+    assert "min.insync.replicas=2 in the settings has no effect, the cluster has 1" in caplog.text
+    caplog.clear()
+    node.alter_broker("", min_insync_replicas="2")
+    node.restart()
+    assert "has no effect" not in caplog.text

@@ -137,7 +137,7 @@ def test_a_connection_that_was_never_announced_is_served_all_the_same(node):
 def test_a_client_of_the_controllers_listener_is_answered(node):
     node.connect(9, "CONTROLLER")
 
-    assert node.ask(DescribeClusterRequest(), 1, conn=9).brokers[0].port == 9092
+    assert node.ask(DescribeClusterRequest(endpoint_type=2), 1, conn=9).brokers[0].port == 9093
     with pytest.raises(Closed, match=r"Metadata .* is not served"):
         node.ask(MetadataRequest(None, False), 9, conn=9)
 

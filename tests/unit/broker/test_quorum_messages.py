@@ -16,6 +16,7 @@ from andiron.wire.apis import APIS
 from andiron.wire.codec import decode_message, encode_message
 
 CLUSTER = "a-cluster"
+DIRECTORY = bytes(range(16))
 
 
 def sent(request):
@@ -32,12 +33,13 @@ def test_the_metadata_topic_is_the_one_that_kafka_knows():
 
 @pytest.mark.parametrize("pre_vote", [True, False])
 def test_a_vote_is_asked_for_with_the_end_of_the_log(pre_vote):
-    request = sent(vote_request(CLUSTER, 1, AskVote(2, 7, pre_vote, LogEnd(6, 42))))
+    request = sent(vote_request(CLUSTER, 1, AskVote(2, 7, pre_vote, LogEnd(6, 42)), DIRECTORY))
 
     [topic] = request.topics
     [asked] = topic.partitions
     assert (request.cluster_id, request.voter_id, topic.topic_name) == (CLUSTER, 2, METADATA.topic)
     assert (asked.replica_id, asked.replica_epoch, asked.pre_vote) == (1, 7, pre_vote)
+    assert asked.voter_directory_id == DIRECTORY
     assert (asked.last_offset_epoch, asked.last_offset) == (6, 42)
 
 

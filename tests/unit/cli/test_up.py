@@ -45,6 +45,16 @@ def test_a_node_by_itself_is_broker_and_controller(started: list[NodeSettings], 
     assert settings.log_dirs == (str(tmp_path),)
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.7", "::"])
+def test_whoever_its_clients_are_the_controller_of_a_node_by_itself_is_for_this_machine(
+    started: list[NodeSettings], tmp_path: Path, host: str
+) -> None:
+    up("--data", str(tmp_path), "--host", host, "--port", "19092")
+
+    (settings,) = started
+    assert str(settings.listeners[1]) == "CONTROLLER://localhost:19093"
+
+
 def test_a_node_by_itself_lets_producers_prepare(started: list[NodeSettings], tmp_path: Path) -> None:
     up("--data", str(tmp_path))
     up("--data", str(tmp_path), "--set", "transaction.two.phase.commit.enable=false")

@@ -10,7 +10,7 @@ from andiron.controller.records import FeatureLevelRecord
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages import alter_configs as legacy
 from andiron.wire.messages import incremental_alter_configs as incremental
-from controller.cluster import Cluster
+from controller.cluster import AT_FIRST, Cluster
 
 SET, DELETE, APPEND, SUBTRACT = Operation
 
@@ -99,7 +99,7 @@ def test_one_broker_or_all_of_them_may_be_given_what_changes_live():
     ) == [ErrorCode.NONE, ErrorCode.NONE]
     assert cluster.image.configs == {
         (BROKER, "1"): {"max.connections": "5"},
-        (BROKER, ""): {"log.roll.ms": "7"},
+        (BROKER, ""): {"min.insync.replicas": "1", "log.roll.ms": "7"},
     }
 
 
@@ -171,7 +171,7 @@ def test_a_resource_that_is_there_twice_is_left_alone():
     assert run(
         cluster, change(TOPIC, "t", (SET, "retention.ms", "5")), change(TOPIC, "t", (SET, "segment.ms", "5"))
     ) == [ErrorCode.INVALID_REQUEST]
-    assert cluster.image.configs == {}
+    assert cluster.image.configs == AT_FIRST
 
 
 def test_a_trial_answers_and_changes_nothing():
@@ -180,7 +180,7 @@ def test_a_trial_answers_and_changes_nothing():
     assert run(cluster, change(TOPIC, "t", (SET, "retention.ms", "5")), validate_only=True) == [
         ErrorCode.NONE
     ]
-    assert cluster.image.configs == {}
+    assert cluster.image.configs == AT_FIRST
 
 
 def test_the_older_request_replaces_everything():
@@ -190,7 +190,7 @@ def test_the_older_request_replaces_everything():
     assert replace(cluster, TOPIC, "t", {"segment.ms": "7", "retention.bytes": "8"}) == [ErrorCode.NONE]
     assert cluster.image.configs_of(TOPIC, "t") == {"segment.ms": "7", "retention.bytes": "8"}
     assert replace(cluster, TOPIC, "t", {}) == [ErrorCode.NONE]
-    assert cluster.image.configs == {}
+    assert cluster.image.configs == AT_FIRST
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_the_older_request_checks_as_the_newer_one(configs, code):
     cluster = cluster_with_a_topic()
 
     assert replace(cluster, TOPIC, "t", configs) == [code]
-    assert cluster.image.configs == {}
+    assert cluster.image.configs == AT_FIRST
 
 
 def test_how_many_must_be_in_sync_is_the_same_for_all_brokers():
@@ -216,3 +216,16 @@ def test_how_many_must_be_in_sync_is_the_same_for_all_brokers():
     assert run(cluster, change(BROKER, "1", (DELETE, "min.insync.replicas", None))) == [ErrorCode.NONE]
     cluster.append([FeatureLevelRecord("eligible.leader.replicas.version", 0)])
     assert run(cluster, change(BROKER, "1", wish)) == [ErrorCode.NONE]
+
+
+def test_the_number_that_came_with_elr_can_be_changed_and_not_taken_away():
+    cluster = Cluster()
+
+    assert run(cluster, change(BROKER, "", (DELETE, "min.insync.replicas", None))) == [
+        ErrorCode.INVALID_CONFIG
+    ]
+    assert replace(cluster, BROKER, "", {"log.roll.ms": "7"}) == [ErrorCode.INVALID_CONFIG]
+    assert cluster.image.configs == AT_FIRST
+
+    assert run(cluster, change(BROKER, "", (SET, "min.insync.replicas", "2"))) == [ErrorCode.NONE]
+    assert cluster.image.configs_of(BROKER, "") == {"min.insync.replicas": "2"}

@@ -5,23 +5,32 @@ from __future__ import annotations
 import pytest
 
 from andiron.controller.controller import BeginCluster
-from andiron.controller.features import METADATA_LEVEL, SUPPORTED
+from andiron.controller.features import METADATA_LEAST, METADATA_LEVEL, SUPPORTED
 from andiron.controller.image import NO_LEADER
+from andiron.controller.records import ConfigRecord, FeatureLevelRecord
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.broker_registration import Feature
+from andiron.wire.messages.controller_registration import ControllerRegistrationRequest, Listener
+from andiron.wire.messages.controller_registration import Feature as ControllerFeature
 from andiron.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from controller.cluster import Cluster, joined
+from controller.cluster import AT_FIRST, Cluster, joined
 
 
 def test_a_cluster_begins_with_the_newest_level_once():
     cluster = Cluster(brokers=0)
     newest = {"metadata.version": METADATA_LEVEL, "group.version": 1, "transaction.version": 2}
     assert cluster.image.features == {**newest, "eligible.leader.replicas.version": 1}
-    assert len(cluster.log) == 4
+    assert (len(cluster.log), cluster.image.configs) == (5, AT_FIRST)
 
     cluster.run(BeginCluster())
 
-    assert len(cluster.log) == 4
+    assert len(cluster.log) == 5
+
+
+def test_the_number_that_comes_with_elr_is_that_of_the_settings():
+    cluster = Cluster(brokers=0, min_insync_replicas="2")
+
+    assert cluster.image.configs == {(4, ""): {"min.insync.replicas": "2"}}
 
 
 def test_what_a_cluster_begins_with_is_supported():
@@ -66,8 +75,12 @@ def test_a_trial_changes_nothing():
         ([(GROUPS, 2, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
         ([(GROUPS, -1, DOWNGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
         ([("metadata.version", 0, DOWNGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([("metadata.version", 29, DOWNGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([("metadata.version", 29, 3)], ErrorCode.INVALID_UPDATE_VERSION),
         ([("nonesuch", 1, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
-        ([(GROUPS, 1, 7)], ErrorCode.INVALID_REQUEST),
+        ([("nonesuch", 0, DOWNGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
+        ([("kraft.version", 1, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),  # it is the quorum's
+        ([(GROUPS, 1, 7)], ErrorCode.INVALID_UPDATE_VERSION),
         ([(GROUPS, 0, DOWNGRADE)] * 2, ErrorCode.INVALID_REQUEST),
         ([(ELR, 0, DOWNGRADE), (GROUPS, 2, UPGRADE)], ErrorCode.INVALID_UPDATE_VERSION),
     ],
@@ -78,6 +91,37 @@ def test_what_cannot_be_is_refused_and_nothing_changes(updates, code):
 
     assert update(cluster, *updates) is code
     assert len(cluster.log) == before
+
+
+def test_a_level_that_a_controller_does_not_support_is_refused():
+    cluster = joined(1)
+    update(cluster, (GROUPS, 0, DOWNGRADE))
+    knows = [ControllerFeature(GROUPS, 0, 0)]
+    cluster.run(
+        ControllerRegistrationRequest(9, bytes(16), listeners=[Listener("C", "h", 1)], features=knows)
+    )
+
+    assert update(cluster, (GROUPS, 1, UPGRADE)) is ErrorCode.INVALID_UPDATE_VERSION
+    assert update(cluster, (ELR, 0, DOWNGRADE)) is ErrorCode.NONE
+
+
+def test_a_cluster_of_an_older_level_is_raised_to_the_newest():
+    cluster = Cluster(brokers=0)
+    cluster.append([FeatureLevelRecord("metadata.version", METADATA_LEAST)])
+    cluster.join(1)
+
+    assert update(cluster, ("metadata.version", METADATA_LEVEL, UPGRADE)) is ErrorCode.NONE
+    assert cluster.image.features["metadata.version"] == METADATA_LEVEL
+
+
+def test_with_elr_turned_on_brokers_lose_numbers_of_their_own():
+    cluster = joined(2)
+    update(cluster, (ELR, 0, DOWNGRADE))
+    cluster.append([ConfigRecord(4, "", "min.insync.replicas", None)])
+    cluster.append([ConfigRecord(4, "2", "min.insync.replicas", "7")])
+
+    assert update(cluster, (ELR, 1, UPGRADE)) is ErrorCode.NONE
+    assert cluster.image.configs == AT_FIRST
 
 
 def test_a_level_that_a_broker_does_not_support_is_refused():

@@ -7,7 +7,7 @@ import pytest
 from andiron.controller.image import LOST, NO_LEADER
 from andiron.model.errors import Refused
 from andiron.model.machine import Loaded
-from andiron.wire.messages.broker_registration import Feature
+from andiron.wire.messages.broker_registration import Feature, Listener
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from controller.cluster import Cluster, directory, joined
 
@@ -109,6 +109,25 @@ def test_a_broker_of_another_cluster_is_refused():
     with pytest.raises(Refused, match="INCONSISTENT_CLUSTER_ID"):
         cluster.ask_in(1, cluster_id="there")
     assert cluster.ask_in(1, cluster_id="here") > 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"broker_id": -5},
+        {"listeners": []},
+        {"listeners": [Listener("PLAINTEXT", "", 9092)]},
+        {"listeners": [Listener("PLAINTEXT", "host", 0)]},
+        {"listeners": [Listener("PLAINTEXT", "host", 1), Listener("PLAINTEXT", "host", 2)]},
+    ],
+)
+def test_a_broker_that_no_client_could_find_is_refused(fields):
+    cluster = Cluster(0)
+    before = len(cluster.log)
+
+    with pytest.raises(Refused, match="INVALID_REGISTRATION"):
+        cluster.ask_in(1, **fields)
+    assert len(cluster.log) == before
 
 
 @pytest.mark.parametrize("features", [[], [Feature("metadata.version", 1, 7)]])

@@ -12,6 +12,7 @@ from andiron.wire.messages.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from andiron.wire.messages.controller_registration import ControllerRegistrationRequest, Feature, Listener
 from andiron.wire.messages.delete_topics import DeleteTopicsRequest
 from andiron.wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -37,6 +38,8 @@ def test_a_cluster_that_has_seen_something_is_made_again():
     moved = [ReassignableTopic("t", [ReassignablePartition(0, [4, 2, 3])])]
     cluster.run(AlterPartitionReassignmentsRequest(topics=moved))
     cluster.run(AllocateProducerIds(NodeId(1)))
+    where, knows = [Listener("CONTROLLER", "host", 9093, 0)], [Feature("group.version", 0, 1)]
+    cluster.run(ControllerRegistrationRequest(9, bytes(16), listeners=where, features=knows))
     cluster.alter("t", [1, 2])
     cluster.beat(2, want_shut_down=True)
     cluster.crash(4)
@@ -44,6 +47,8 @@ def test_a_cluster_that_has_seen_something_is_made_again():
     assert partition.elr and partition.adding and cluster.partition("gone").last_known_elr
 
     assert again(cluster.image) == cluster.image
+    assert copy_of(cluster.image) == cluster.image
+    assert brought_up(joined(4).image, cluster.image).controllers == cluster.image.controllers != {}
 
 
 def test_an_empty_image_has_no_records():

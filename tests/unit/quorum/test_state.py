@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.model.errors import StaleMetadata
-from andiron.quorum.state import NOBODY, QuorumState, load, store
+from andiron.quorum.state import EPOCH_MAX, NOBODY, QuorumState, load, store
 from andiron.quorum.voters import Voters
 from worlds.small_files import SmallFiles
 
@@ -58,3 +58,23 @@ def test_the_file_of_a_quorum_with_changing_voters_is_read_and_written():
 def test_a_file_that_cannot_be_read_stops_the_node(data):
     with pytest.raises(StaleMetadata, match="/m/quorum-state is not a quorum state"):
         load(SmallFiles({"/m/quorum-state": data}), "/m")
+
+
+@pytest.mark.parametrize("epoch", [EPOCH_MAX, EPOCH_MAX + 1, 1 << 40])
+def test_an_epoch_after_which_there_is_none_stops_the_node_with_a_word_on_what_helps(epoch):
+    files = SmallFiles({"/m/quorum-state": KAFKA_1.replace(b'h":4', f'h":{epoch}'.encode())})
+
+    with pytest.raises(
+        StaleMetadata, match=rf"/m/quorum-state has epoch {epoch}.*remove this file"
+    ) as refused:
+        load(files, "/m")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("epoch", [-1, EPOCH_MAX + 1])
+def test_what_could_not_be_read_again_is_not_written(epoch):
+    files = SmallFiles()
+
+    with pytest.raises(StaleMetadata, match="could not be read again"):
+        store(files, "/m", QuorumState(epoch))
+    assert not files

@@ -16,7 +16,7 @@ import re
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
-from andiron.controller.features import SUPPORTED
+from andiron.controller.features import KRAFT_VERSION, OFFERED
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.api_versions import (
@@ -40,7 +40,9 @@ def handle(broker: Broker, request: Request[ApiVersionsRequest]) -> ApiVersionsR
         SOFTWARE.fullmatch(body.client_software_name) and SOFTWARE.fullmatch(body.client_software_version)
     ):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST.number)
-    levels = broker.image.features
+    levels = dict(broker.image.features)
+    if level := broker.metadata.member.voters.kraft_version:
+        levels[KRAFT_VERSION] = level
     return ApiVersionsResponse(
         api_keys=[
             ApiVersion(key, *versions)
@@ -48,7 +50,7 @@ def handle(broker: Broker, request: Request[ApiVersionsRequest]) -> ApiVersionsR
         ],
         supported_features=[
             SupportedFeatureKey(name, least, most)
-            for name, (least, most) in SUPPORTED.items()
+            for name, (least, most) in OFFERED.items()
             if least > 0 or request.version >= 4
         ],
         finalized_features_epoch=broker.metadata.applied - 1,

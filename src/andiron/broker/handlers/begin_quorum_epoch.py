@@ -5,11 +5,11 @@ from __future__ import annotations
 from andiron.broker.broker import Broker
 from andiron.broker.listeners import Scope
 from andiron.broker.quorum_messages import METADATA
+from andiron.broker.quorum_requests import disbelieved, is_meant_for, misdirected
 from andiron.broker.request import Request
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, NodeId
 from andiron.quorum.events import LeaderHeard, LeaderSeen
-from andiron.quorum.quorum import Quorum
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.begin_quorum_epoch import (
     BeginQuorumEpochRequest,
@@ -25,17 +25,15 @@ SCOPE = Scope.CONTROLLER
 
 def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQuorumEpochResponse:
     body, member = request.body, broker.metadata.member
-    if body.cluster_id not in (None, broker.cluster_id):
-        return BeginQuorumEpochResponse(ErrorCode.INCONSISTENT_CLUSTER_ID.number)
-    if not body.topics or not body.topics[0].partitions:
-        return BeginQuorumEpochResponse(ErrorCode.INVALID_REQUEST.number)
+    if (wrong := misdirected(broker, body)) is not None:
+        return BeginQuorumEpochResponse(wrong.number)
     said = body.topics[0].partitions[0]
     epoch = LeaderEpoch(said.leader_epoch)
     answer = BeginQuorumEpochResponsePartition(METADATA.partition)
-    if body.voter_id not in (-1, broker.settings.node_id):
+    if not is_meant_for(broker, body.voter_id, said.voter_directory_id):
         answer.error_code = ErrorCode.INVALID_VOTER_KEY.number
-    elif (refusal := refused(member.quorum, said.leader_id, epoch)) is not None:
-        answer.error_code = refusal.number
+    elif (refused := leader_refused(broker, said.leader_id, epoch)) is not None:
+        answer.error_code = refused.number
     else:
         member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
         member.step(LeaderHeard(epoch), request.now)
@@ -43,12 +41,9 @@ def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQu
     return BeginQuorumEpochResponse(topics=[BeginQuorumEpochResponseTopic(METADATA.topic, [answer])])
 
 
-def refused(quorum: Quorum, leader: int, epoch: LeaderEpoch) -> ErrorCode | None:
+def leader_refused(broker: Broker, leader: int, epoch: LeaderEpoch) -> ErrorCode | None:
     """Why a node that speaks as the leader of an epoch is not believed; None if it is."""
-    if epoch < quorum.epoch:
-        return ErrorCode.FENCED_LEADER_EPOCH
-    if leader not in quorum.voters:
-        return ErrorCode.INCONSISTENT_VOTER_SET
+    quorum = broker.metadata.member.quorum
     if epoch == quorum.epoch and quorum.leader not in (None, leader):
         return ErrorCode.INVALID_REQUEST  # there is one leader an epoch
-    return None
+    return disbelieved(broker, leader, epoch)

@@ -1,4 +1,8 @@
-"""BrokerHeartbeat (key 63), versions 0-2: a broker is alive, and says how far it has read the metadata."""
+"""BrokerHeartbeat (key 63), versions 0-2: a broker is alive, and says how far it has read the metadata.
+
+Who says that it has read what it has never fetched is not believed, and stays fenced: nobody is shown to clients who
+does not follow the metadata. Kafka believes it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from andiron.broker.listeners import Scope
 from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
+from andiron.model.ids import NodeId
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 
@@ -14,9 +19,14 @@ API = ApiKey.BROKER_HEARTBEAT
 SERVED = ADVERTISED = (0, 2)
 SCOPE = Scope.CONTROLLER
 
+NOTHING_READ = -1
+
 
 def handle(broker: Broker, request: Request[BrokerHeartbeatRequest]) -> Wait:
-    return broker.decide_here(request.body, request.now).or_else(_refusal)
+    body = request.body
+    if not broker.metadata.member.is_followed_by(NodeId(body.broker_id)):
+        body.current_metadata_offset = NOTHING_READ
+    return broker.decide_here(body, request.now).or_else(_refusal)
 
 
 def _refusal(error: ProtocolError) -> BrokerHeartbeatResponse:

@@ -1,4 +1,8 @@
-"""DescribeCluster (key 60), versions 0-2: the cluster's id, its controller and its brokers."""
+"""DescribeCluster (key 60), versions 0-2: the cluster's id, its controller, and its brokers or controllers.
+
+Brokers on clients' listeners, controllers (from version 1 on) on the controllers': those that have registered, as who
+came by that listener finds them. MISMATCHED_ENDPOINT_TYPE where the others are asked for.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +27,36 @@ BROKERS, CONTROLLERS = 1, 2
 
 
 def handle(broker: Broker, request: Request[DescribeClusterRequest]) -> DescribeClusterResponse:
-    body, image = request.body, broker.image
-    if body.endpoint_type != BROKERS:
-        known = body.endpoint_type == CONTROLLERS
-        code = ErrorCode.MISMATCHED_ENDPOINT_TYPE if known else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+    body = request.body
+    at_controllers = request.listener in broker.settings.controller_listeners
+    if body.endpoint_type not in (BROKERS, CONTROLLERS):
+        code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+        return DescribeClusterResponse(error_code=code.number, error_message=code.meaning)
+    if at_controllers != (body.endpoint_type == CONTROLLERS):
+        own, other = ("controllers", "brokers") if at_controllers else ("brokers", "controllers")
         return DescribeClusterResponse(
-            error_code=code.number, error_message="this listener knows brokers only"
+            error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE.number,
+            error_message=f"this listener knows {own}; {other} are asked for by one of theirs",
         )
     return DescribeClusterResponse(
+        endpoint_type=body.endpoint_type,
         cluster_id=broker.cluster_id,
-        controller_id=broker.controller_told,
-        brokers=[
-            DescribeClusterBroker(node.id, *node.endpoint(request.listener), node.rack, node.fenced)
-            for node in image.brokers.values()
-            if body.include_fenced_brokers or not node.fenced
-        ],
+        controller_id=broker.metadata.controller_id if at_controllers else broker.controller_told,
+        brokers=_controllers(broker, request) if at_controllers else _brokers(broker, request),
         cluster_authorized_operations=(
             ON_THE_CLUSTER if body.include_cluster_authorized_operations else NOT_ASKED
         ),
     )
+
+
+def _brokers(broker: Broker, request: Request[DescribeClusterRequest]) -> list[DescribeClusterBroker]:
+    return [
+        DescribeClusterBroker(node.id, *node.endpoint(request.listener), node.rack, node.fenced)
+        for node in broker.image.brokers.values()
+        if request.body.include_fenced_brokers or not node.fenced
+    ]
+
+
+def _controllers(broker: Broker, request: Request[DescribeClusterRequest]) -> list[DescribeClusterBroker]:
+    found = [(node.id, node.endpoint(request.listener)) for node in broker.image.controllers.values()]
+    return [DescribeClusterBroker(id, *address) for id, address in found if address is not None]

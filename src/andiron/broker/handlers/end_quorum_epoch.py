@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.handlers.begin_quorum_epoch import refused
+from andiron.broker.handlers.begin_quorum_epoch import leader_refused
 from andiron.broker.listeners import Scope
 from andiron.broker.quorum_messages import METADATA
+from andiron.broker.quorum_requests import misdirected
 from andiron.broker.request import Request
-from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, NodeId
 from andiron.quorum.events import LeaderEnded, LeaderSeen
 from andiron.wire.apis import ApiKey
@@ -26,15 +26,13 @@ SCOPE = Scope.CONTROLLER
 
 def handle(broker: Broker, request: Request[EndQuorumEpochRequest]) -> EndQuorumEpochResponse:
     body, member = request.body, broker.metadata.member
-    if body.cluster_id not in (None, broker.cluster_id):
-        return EndQuorumEpochResponse(ErrorCode.INCONSISTENT_CLUSTER_ID.number)
-    if not body.topics or not body.topics[0].partitions:
-        return EndQuorumEpochResponse(ErrorCode.INVALID_REQUEST.number)
+    if (wrong := misdirected(broker, body)) is not None:
+        return EndQuorumEpochResponse(wrong.number)
     said = body.topics[0].partitions[0]
     epoch = LeaderEpoch(said.leader_epoch)
     answer = EndQuorumEpochResponsePartition(METADATA.partition)
-    if (refusal := refused(member.quorum, said.leader_id, epoch)) is not None:
-        answer.error_code = refusal.number
+    if (refused := leader_refused(broker, said.leader_id, epoch)) is not None:
+        answer.error_code = refused.number
     else:
         member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
         member.step(LeaderEnded(epoch, _successors(said)), request.now)

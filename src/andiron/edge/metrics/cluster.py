@@ -138,7 +138,7 @@ FAMILIES = [
     counter(
         "group_rebalances_total",
         "Rebalances of a group since it is coordinated here, by what began them: join, leave, session_timeout, "
-        "rebalance_timeout, subscription, metadata, size, protocol.",
+        "rebalance_timeout, subscription, metadata, size, assignment, protocol.",
         "kafka.server:type=group-coordinator-metrics,name=group-completed-rebalance-count; "
         "name=consumer-group-rebalance-count",
         _rebalances, "group", "reason",

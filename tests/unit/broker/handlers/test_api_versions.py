@@ -4,6 +4,7 @@ import pytest
 
 from andiron.broker.handlers import HANDLERS
 from andiron.broker.listeners import Scope
+from andiron.controller.features import OFFERED
 from andiron.wire.apis import APIS, ApiKey
 from andiron.wire.messages.api_versions import ApiVersionsRequest
 from worlds.node import Closed, error_of
@@ -69,6 +70,13 @@ def test_features_begin_at_level_1_for_version_3(node):
     assert all(feature.min_version > 0 for feature in ask(node, 3).supported_features)
 
 
+def test_what_all_nodes_can_be_set_to_is_told(node):
+    told = {each.name: (each.min_version, each.max_version) for each in ask(node, 4).supported_features}
+
+    assert told == OFFERED
+    assert (told["kraft.version"], told["metadata.version"]) == ((0, 1), (24, 30))
+
+
 @pytest.mark.parametrize("version", [3, 4])
 def test_the_levels_of_the_features_are_told(node, version):
     response = ask(node, version)
@@ -77,7 +85,7 @@ def test_the_levels_of_the_features_are_told(node, version):
     newest = {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
     assert final == {**newest, "eligible.leader.replicas.version": 1}
     for supported in response.supported_features:
-        assert supported.min_version <= final[supported.name] <= supported.max_version
+        assert supported.min_version <= final.get(supported.name, 0) <= supported.max_version
     assert response.finalized_features_epoch > 0
 
 

@@ -96,6 +96,15 @@ def test_a_request_that_says_nothing_is_refused(three, empty):
     assert error_of(three.ask(1, empty)) == "INVALID_REQUEST"
 
 
+def test_an_epoch_that_there_cannot_be_is_refused_and_costs_nobody_anything(three):
+    number, before = three.follower, three.epoch
+
+    answer = said(three, number, three.leader, (1 << 31) - 1)
+
+    assert (error_of(answer), answer.leader_epoch) == ("INVALID_REQUEST", before)
+    assert three.member(number).quorum.epoch == before
+
+
 def test_clients_have_no_part_in_it(three):
     with pytest.raises(Closed):
         three.ask_as_client(1, beginning(2, 50))

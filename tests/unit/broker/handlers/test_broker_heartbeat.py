@@ -3,7 +3,7 @@
 import pytest
 
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
-from worlds.controllers import every_version_of
+from worlds.controllers import every_version_of, registering
 from worlds.node import Closed, error_of
 
 
@@ -44,6 +44,18 @@ def test_one_that_nobody_knows_is_told_so(three):
 
 def test_who_is_not_the_controller_says_so(three):
     assert three.error(three.follower, beat(three, three.follower)) == "NOT_CONTROLLER"
+
+
+def test_one_that_does_not_follow_the_metadata_stays_fenced_whatever_it_says(three):
+    leader, member = three.leader, three.member(three.leader)
+    epoch = three.ask(leader, registering(66)).broker_epoch
+
+    answer = three.ask(leader, beat(three, 66, read=1 << 40, epoch=epoch))
+    assert (error_of(answer), answer.is_caught_up, answer.is_fenced) == ("NONE", False, True)
+    assert three.cluster.image.brokers[66].fenced
+
+    member.fetched_by(66, member.partition.log.end, 0)
+    assert not three.ask(leader, beat(three, 66, epoch=epoch)).is_fenced
 
 
 def test_clients_send_no_heartbeats(three):

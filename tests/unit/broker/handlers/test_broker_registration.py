@@ -2,21 +2,9 @@
 
 import pytest
 
-from andiron.controller.features import SUPPORTED
-from andiron.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
-from worlds.controllers import CLUSTER_ID, every_version_of
+from andiron.wire.messages.broker_registration import BrokerRegistrationRequest, Feature
+from worlds.controllers import every_version_of, registering
 from worlds.node import Closed, error_of
-
-
-def registering(broker=7, incarnation=b"i" * 16, cluster=CLUSTER_ID):
-    return BrokerRegistrationRequest(
-        broker,
-        cluster,
-        incarnation,
-        [Listener("PLAINTEXT", f"node-{broker}", 9092, 0)],
-        [Feature(name, *levels) for name, levels in SUPPORTED.items()],
-        log_dirs=[bytes([broker]) * 16],
-    )
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])

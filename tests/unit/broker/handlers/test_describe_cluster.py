@@ -4,6 +4,7 @@ import pytest
 
 from andiron.wire.messages.describe_cluster import DescribeClusterRequest
 from andiron.wire.messages.metadata import NOT_ASKED
+from worlds.controllers import CLUSTER_ID
 from worlds.node import SmallNode, error_of
 
 BROKERS, CONTROLLERS = 1, 2
@@ -30,12 +31,31 @@ def test_the_cluster_id_is_the_same_after_a_restart(node):
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"), [(CONTROLLERS, "MISMATCHED_ENDPOINT_TYPE"), (7, "UNSUPPORTED_ENDPOINT_TYPE")]
+    ("listener", "kind", "code"),
+    [
+        ("PLAINTEXT", CONTROLLERS, "MISMATCHED_ENDPOINT_TYPE"),
+        ("PLAINTEXT", 7, "UNSUPPORTED_ENDPOINT_TYPE"),
+        ("CONTROLLER", BROKERS, "MISMATCHED_ENDPOINT_TYPE"),
+        ("CONTROLLER", 7, "UNSUPPORTED_ENDPOINT_TYPE"),
+    ],
 )
-def test_only_brokers_are_known_here(node, kind, code):
-    response = node.ask(DescribeClusterRequest(endpoint_type=kind))
+def test_each_listener_knows_its_own_kind(node, listener, kind, code):
+    node.connect(9, listener)
 
-    assert (error_of(response), response.brokers) == (code, [])
+    response = node.ask(DescribeClusterRequest(endpoint_type=kind), conn=9)
+
+    assert (error_of(response), response.brokers, response.endpoint_type) == (code, [], BROKERS)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_on_the_controllers_listener_it_names_all_controllers_that_have_registered(three, version):
+    for number in (1, 2, 3):
+        response = three.ask(number, DescribeClusterRequest(endpoint_type=CONTROLLERS), version)
+
+        assert (error_of(response), response.endpoint_type) == ("NONE", CONTROLLERS)
+        assert (response.cluster_id, response.controller_id) == (CLUSTER_ID, three.leader)
+        found = sorted((each.broker_id, each.host, each.port) for each in response.brokers)
+        assert found == [(each, f"node-{each}", 9093) for each in (1, 2, 3)]
 
 
 def test_authorized_operations_are_told_to_those_who_ask(node):

@@ -10,10 +10,11 @@ MUCH = 1 << 40
 
 
 def asking(
-    candidate=3, epoch=99, cluster=CLUSTER_ID, voter=-1, pre_vote=False, end=(99, MUCH), topic=METADATA
-):
+    candidate=3, epoch=99, cluster=CLUSTER_ID, voter=-1, directory=bytes(16), pre_vote=False, end=(98, MUCH),
+    topic=METADATA, partition=0,
+):  # fmt: skip
     part = VoteRequestPartition(
-        0, epoch, candidate, last_offset_epoch=end[0], last_offset=end[1], pre_vote=pre_vote
+        partition, epoch, candidate, bytes(16), directory, end[0], end[1], pre_vote=pre_vote
     )
     return VoteRequest(cluster, voter, [VoteRequestTopic(topic, [part])])
 
@@ -52,15 +53,16 @@ def test_a_candidate_that_lacks_records_gets_none(three):
 
 
 def test_a_candidate_of_an_older_epoch_is_told_of_the_present_one(three):
-    answer = ask(three, three.follower, epoch=0)
+    answer = ask(three, three.follower, epoch=0, end=(0, MUCH), pre_vote=True)
 
-    assert (answer.vote_granted, answer.leader_id, answer.leader_epoch) == (False, three.leader, three.epoch)
+    assert (error_of(answer), answer.vote_granted) == ("FENCED_LEADER_EPOCH", False)
+    assert (answer.leader_id, answer.leader_epoch) == (three.leader, three.epoch)
 
 
 def test_who_only_asks_whether_it_would_costs_nobody_an_epoch(three):
     number, before = three.follower, three.epoch
 
-    answer = ask(three, number, pre_vote=True, epoch=before, candidate=three.leader)
+    answer = ask(three, number, pre_vote=True, epoch=before, end=(before, MUCH), candidate=three.leader)
 
     assert not answer.vote_granted  # it hears its leader
     assert three.member(number).quorum.epoch == before
@@ -78,8 +80,42 @@ def test_a_vote_of_another_voter_is_not_given_for_it(three):
     assert error_of(ask(three, 1, voter=2)) == "INVALID_VOTER_KEY"
 
 
+def test_a_vote_of_a_disk_that_is_gone_is_not_given_by_its_successor(three):
+    mine = three.cluster.broker(1).directories.metadata_id
+
+    assert error_of(ask(three, 1, voter=1, directory=bytes(15) + b"\x07")) == "INVALID_VOTER_KEY"
+    assert error_of(ask(three, 1, voter=1, directory=mine)) == "NONE"
+
+
 def test_who_is_not_a_voter_cannot_stand(three):
     assert error_of(ask(three, 1, candidate=17)) == "INCONSISTENT_VOTER_SET"
+
+
+@pytest.mark.parametrize("epoch", [(1 << 31) - 1, 1 << 30, 2 << 20])
+def test_an_epoch_that_there_cannot_be_is_refused_and_costs_nobody_anything(three, epoch):
+    number, before = three.follower, three.epoch
+
+    answer = ask(three, number, epoch=epoch, candidate=three.leader)
+
+    assert (error_of(answer), answer.vote_granted, answer.leader_epoch) == ("INVALID_REQUEST", False, before)
+    assert three.member(number).quorum.epoch == before
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"candidate": -1},
+        {"end": (-1, 5)},
+        {"end": (5, -1)},
+        {"end": (99, 5)},
+        {"end": (100, 5), "pre_vote": True},
+    ],
+)
+def test_what_no_candidate_can_say_of_itself_is_refused(three, claim):
+    before = three.epoch
+
+    assert error_of(ask(three, three.follower, **claim)) == "INVALID_REQUEST"
+    assert three.member(three.follower).quorum.epoch == before
 
 
 @pytest.mark.parametrize(
@@ -87,6 +123,8 @@ def test_who_is_not_a_voter_cannot_stand(three):
     [
         VoteRequest(CLUSTER_ID),
         asking(topic="t"),
+        asking(partition=1),
+        VoteRequest(CLUSTER_ID, -1, [*asking().topics, *asking().topics]),
         VoteRequest(CLUSTER_ID, -1, [VoteRequestTopic(METADATA, [])]),
     ],
 )
