@@ -5,7 +5,7 @@
 Settings that are right one by one may still contradict each other; what is found here stops the node before
 it has touched a file, with one line that names the setting and says what to do.
 
-Read next: settings.py for the table, listeners.py for addresses, kafka_settings.py for what is not here.
+Read next: settings.py for the table, listeners.py for addresses, kafka_settings.py for what has no effect.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class NodeSettings:
             transactions=_table(TransactionSettings, known),
             log_defaults=log_defaults,
             given=known,
-            notices=notices(name for name in given if name not in known),
+            notices=notices(given, BROKER_ROWS),
         )
 
     def for_controller(self, cluster_id: str = "") -> ControllerSettings:

@@ -4,13 +4,14 @@ These are the ones that a broker has by itself. Those that give topics their def
 and its like) follow from the topic's rows in log/settings.py; those of the cluster and of the coordinators are in
 quorum/, controller/, replication/, groups/ and transactions/settings.py. BROKER_ROWS has them all.
 
-What Kafka has beyond these is in kafka_settings.py, with the reason why it is not here.
+What Kafka has beyond these is in inert_settings.py, with the reason why it has no effect.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from andiron.broker.inert_settings import inert_rows
 from andiron.controller.membership_settings import MembershipSettings
 from andiron.groups.settings import GroupConfigs, GroupSettings
 from andiron.log.settings import LogSettings
@@ -333,6 +334,7 @@ class BrokerSettings:
 TOPIC_ROWS = rows(LogSettings)
 GROUP_ROWS = rows(GroupConfigs)
 BROKER_ROWS = {
+    **inert_rows(),
     **broker_rows(LogSettings),
     **rows(BrokerSettings),
     **rows(QuorumSettings),

@@ -11,6 +11,7 @@ may change while it runs, and the broker named "" stands for all of them; a grou
 from __future__ import annotations
 
 import enum
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -29,6 +30,8 @@ from andiron.wire.messages import alter_configs as legacy
 from andiron.wire.messages import incremental_alter_configs as incremental
 
 BROKER_LOGGER = 8
+
+log = logging.getLogger(__name__)
 
 
 class Operation(enum.IntEnum):
@@ -216,6 +219,9 @@ class _Alteration:
         for name, value in wanted.items():
             if before.get(name) != value:
                 self.records.append(ConfigRecord(*key, name, value))
+                row = self._row(key[0], name)
+                if row.inert and row.parse(value) != row.default:
+                    log.warning("without effect: %s of %s (%s)", name, key[1] or "all brokers", row.inert)
 
 
 def _given(name: str, value: str | None) -> str:
