@@ -304,9 +304,6 @@ WITHOUT_EFFECT = {
         inert("remote.log.storage.manager.class.path", STRING, None),
         inert("remote.log.storage.manager.impl.prefix", STRING, "rsm.config."),
     ),
-    "a replica stays in its log directory": (
-        inert("replica.alter.log.dirs.io.max.bytes.per.second", LONG, MAX_LONG, least=0, reload=LIVE),
-    ),
     "the quota of replication has one window, of a second": (
         inert("alter.log.dirs.replication.quota.window.num", INT, 11, least=1),
         inert("alter.log.dirs.replication.quota.window.size.seconds", INT, 1, least=1),

@@ -322,6 +322,14 @@ class BrokerSettings:
         least=0,
         reload="live",
     )
+    replica_alter_log_dirs_io_max_bytes_per_second: int = setting(
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+        LONG,
+        MAX_LONG,
+        "Bytes a second for all replicas together that move from one of log.dirs to another.",
+        least=0,
+        reload="live",
+    )
     transaction_partition_verification_enable: bool = setting(
         "transaction.partition.verification.enable",
         BOOLEAN,
