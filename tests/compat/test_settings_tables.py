@@ -20,8 +20,8 @@ from peers.waiting import eventually
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
-TOPIC, BROKER, GROUP = 2, 4, 32
-NAMES = {TOPIC: "t", BROKER: "1", GROUP: "g"}
+TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
+NAMES = {TOPIC: "t", BROKER: "1", CLIENT_METRICS: "m", GROUP: "g"}
 # Of the machine, of the start (ports, folders), and what is said in the docs to be another default here.
 OF_THIS_NODE = {
     "advertised.listeners", "broker.id", "controller.quorum.voters", "controller.listener.names", "listeners",

@@ -171,7 +171,6 @@ WITHOUT_EFFECT = {
     "metrics are published in another way": (
         inert("kafka.metrics.polling.interval.secs", INT, 10, least=1),
         inert("kafka.metrics.reporters", LIST, ()),
-        inert("telemetry.max.bytes", INT, 1048576, least=1),
         inert("metric.reporters", LIST, ("org.apache.kafka.common.metrics.JmxReporter",), reload=LIVE),
         inert("metrics.num.samples", INT, 2, least=1),
         inert("metrics.recording.level", STRING, "INFO"),

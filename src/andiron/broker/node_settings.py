@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.kafka_settings import notices, unknown, why_refused, why_without_effect
 from andiron.broker.listeners import (
     EVERYWHERE,
@@ -122,6 +123,7 @@ class NodeSettings:
             topic_table=LogSettings,
             topic_rows=TOPIC_ROWS,
             group_rows=GROUP_ROWS,
+            client_metrics_rows=CLIENT_METRICS_ROWS,
             broker_rows=BROKER_ROWS,
             static=self.given,
             cluster_id=cluster_id,

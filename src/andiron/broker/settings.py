@@ -232,6 +232,14 @@ class BrokerSettings:
         least=0,
     )
 
+    telemetry_max_bytes: int = setting(
+        "telemetry.max.bytes",
+        INT,
+        1 * MIB,
+        "The most that a client may push of its metrics at once, packed or not.",
+        least=1,
+    )
+
     # ── upkeep of the logs ──
     log_retention_check_interval_ms: int = setting(
         "log.retention.check.interval.ms",

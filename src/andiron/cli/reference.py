@@ -13,6 +13,7 @@ import os
 import sys
 from importlib import import_module
 
+from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.handlers import HANDLERS, Handler
 from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
 from andiron.client.settings import ClientSettings, ProducerSettings, ReaderSettings
@@ -38,6 +39,11 @@ SECTIONS = (
     ("Topics", "Given at `andiron topic create --config` or later.", TOPIC_ROWS),
     ("Brokers", "Of a node, and what topics have that set nothing themselves.", BROKER_ROWS),
     ("Groups", "Of a group that assigns on the broker: `kafka-configs --entity-type groups`.", GROUP_ROWS),
+    (
+        "Client metrics",
+        "Of a subscription to the metrics of clients, made by `kafka-client-metrics`.",
+        CLIENT_METRICS_ROWS,
+    ),
     ("Clients", "Of every client in `andiron.client`.", rows(ClientSettings)),
     ("Producers", "Beside those of every client.", rows(ProducerSettings)),
     ("Readers", "Beside those of every client.", rows(ReaderSettings)),

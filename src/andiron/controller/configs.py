@@ -1,4 +1,4 @@
-"""Settings of topics, brokers and groups are changed.
+"""Settings of topics, brokers, groups and subscriptions to clients' metrics are changed.
 
     AlterConfigs              all settings of a resource at once: what is not named goes back to its default
     IncrementalAlterConfigs   single ones: set, delete, append to a list, subtract from it
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from andiron.controller.elections import MIN_INSYNC
 from andiron.controller.features import ELR_VERSION
-from andiron.controller.image import BROKER, GROUP, TOPIC, Image
+from andiron.controller.image import BROKER, CLIENT_METRICS, GROUP, TOPIC, Image
 from andiron.controller.records import ConfigRecord, MetadataRecord
 from andiron.controller.settings import ControllerSettings
 from andiron.controller.topics import name_fault
@@ -153,9 +153,12 @@ class _Alteration:
         elif kind == GROUP:
             if not name:
                 raise ErrorCode.INVALID_REQUEST.error("there is no default of all groups; brokers have it")
+        elif kind == CLIENT_METRICS:
+            if not name:
+                raise ErrorCode.INVALID_REQUEST.error("a subscription to clients' metrics has a name")
         elif kind == BROKER_LOGGER:
             raise ErrorCode.INVALID_REQUEST.error(
-                "loggers are set where the broker is started, not by request"
+                "the loggers of a broker are set by IncrementalAlterConfigs, sent to that broker"
             )
         else:
             raise ErrorCode.INVALID_REQUEST.error(f"resources of type {kind} have no settings here")
@@ -184,6 +187,11 @@ class _Alteration:
                 for name in wanted:
                     self._row(kind, name)
                 self._settings.check_group(wanted, self._image)
+            elif kind == CLIENT_METRICS:
+                for name, text in wanted.items():
+                    # As in Kafka: what is not even a pattern is an invalid setting, all else an invalid request.
+                    code = ErrorCode.INVALID_CONFIG if name == "match" else ErrorCode.INVALID_REQUEST
+                    self._row(kind, name).parse(text)
             else:
                 for name, text in wanted.items():
                     self._check_broker_value(self._row(kind, name), text)
@@ -197,9 +205,16 @@ class _Alteration:
 
     def _row(self, kind: int, name: str) -> Row:
         settings = self._settings
-        table = {TOPIC: settings.topic_rows, GROUP: settings.group_rows}.get(kind, settings.broker_rows)
+        tables = {
+            TOPIC: settings.topic_rows,
+            GROUP: settings.group_rows,
+            CLIENT_METRICS: settings.client_metrics_rows,
+            BROKER: settings.broker_rows,
+        }
+        table = tables[kind]
         if name not in table:
-            raise ErrorCode.INVALID_CONFIG.error(f"{name}: there is no such setting")
+            code = ErrorCode.INVALID_REQUEST if kind == CLIENT_METRICS else ErrorCode.INVALID_CONFIG
+            raise code.error(f"{name}: there is no such setting")
         return table[name]
 
     def _check_same_everywhere(self, name: str, before: Mapping[str, str], wanted: Mapping[str, str]) -> None:

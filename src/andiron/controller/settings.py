@@ -35,6 +35,7 @@ class ControllerSettings:
     topic_table: type[TopicTable]
     topic_rows: Mapping[str, Row]
     group_rows: Mapping[str, Row]
+    client_metrics_rows: Mapping[str, Row]
     broker_rows: Mapping[str, Row]
     static: Mapping[str, str]  # as given in server.properties
     cluster_id: str = ""  # "": brokers of any cluster are taken in

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.inert_settings import inert_rows
 from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS, BrokerSettings
 from andiron.model.settings import rows
@@ -61,7 +62,13 @@ def test_a_group_setting_has_kafkas_type_default_and_synonym(row):
 
 
 @pytest.mark.parametrize(
-    ("kind", "table"), [("topic", TOPIC_ROWS), ("broker", BROKER_ROWS), ("group", GROUP_ROWS)]
+    ("kind", "table"),
+    [
+        ("topic", TOPIC_ROWS),
+        ("broker", BROKER_ROWS),
+        ("group", GROUP_ROWS),
+        ("client metrics", CLIENT_METRICS_ROWS),
+    ],
 )
 def test_every_setting_of_kafka_is_listed(kind, table):
     assert [name for name in KAFKA[kind] if name not in table] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.controller.configs import Operation
-from andiron.controller.image import BROKER, GROUP, TOPIC
+from andiron.controller.image import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from andiron.controller.records import FeatureLevelRecord
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages import alter_configs as legacy
@@ -133,7 +133,11 @@ def test_one_broker_or_all_of_them_may_be_given_what_changes_live():
         (change(BROKER, "9", (SET, "max.connections", "5")), ErrorCode.BROKER_ID_NOT_REGISTERED),
         (change(BROKER, "one", (SET, "max.connections", "5")), ErrorCode.INVALID_REQUEST),
         (change(8, "1", (SET, "kafka", "DEBUG")), ErrorCode.INVALID_REQUEST),
-        (change(16, "m", (SET, "interval.ms", "5")), ErrorCode.INVALID_REQUEST),
+        (change(CLIENT_METRICS, "m", (SET, "interval.ms", "5")), ErrorCode.INVALID_REQUEST),
+        (change(CLIENT_METRICS, "m", (SET, "nope", "5")), ErrorCode.INVALID_REQUEST),
+        (change(CLIENT_METRICS, "m", (SET, "match", "colour=red")), ErrorCode.INVALID_CONFIG),
+        (change(CLIENT_METRICS, "", (SET, "interval.ms", "500")), ErrorCode.INVALID_REQUEST),
+        (change(64, "x", (SET, "interval.ms", "500")), ErrorCode.INVALID_REQUEST),
         (change(GROUP, "", (SET, "consumer.session.timeout.ms", "50000")), ErrorCode.INVALID_REQUEST),
         (change(GROUP, "g", (SET, "nope", "5")), ErrorCode.INVALID_CONFIG),
         (change(GROUP, "g", (SET, "consumer.session.timeout.ms", "soon")), ErrorCode.INVALID_CONFIG),
