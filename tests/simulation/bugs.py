@@ -13,6 +13,7 @@ from unittest.mock import patch
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Partition
+from andiron.broker.replica_moves import ReplicaMoves
 from andiron.log import producers, recovery
 from andiron.log.batch_filter import BatchFilter
 from andiron.log.checkpoints import LOG_STARTS
@@ -139,3 +140,14 @@ def the_log_start_is_not_written_down():
             save(self, checkpoint, offsets, unopened)
 
     return patch.object(LogDirectories, "save", forgetful)
+
+
+@bug
+def a_copy_takes_the_place_of_its_log_before_it_has_all_of_it():
+    copy = ReplicaMoves._copy
+
+    def hasty(self, move, now):
+        copy(self, move, now)
+        return 0
+
+    return patch.object(ReplicaMoves, "_copy", hasty)

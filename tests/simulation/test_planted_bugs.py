@@ -26,6 +26,7 @@ CAUGHT_BY = {
     "a_flush_vouches_for_what_came_after_it_began": 0,
     "metadata_takes_effect_before_it_is_committed": 8,
     "the_log_start_is_not_written_down": 3,
+    "a_copy_takes_the_place_of_its_log_before_it_has_all_of_it": 6,
     "markers_go_out_before_the_decision_is_committed": 5,
     "a_prepared_transaction_owes_nothing_after_a_restart": 6,
     "a_successor_gets_the_epoch_of_its_predecessor": 6,

@@ -9,6 +9,7 @@
                           ├─ followers     who follows those that are led here, and how far
                           ├─ in_sync       who of them keeps up
                           ├─ sessions      incremental fetches
+                          ├─ telemetry     what clients tell of themselves
                           ├─ groups        consumer groups and their offsets
                           ├─ transactions  transactional ids, and the markers they owe
                           ├─ waiting       requests that cannot be answered yet
@@ -27,6 +28,7 @@ from typing import Any
 
 from andiron.broker.acquaintances import Acquaintances
 from andiron.broker.calls import Calls
+from andiron.broker.client_telemetry import ClientTelemetry
 from andiron.broker.controller_channel import ControllerChannel
 from andiron.broker.controller_registration import ControllerRegistration
 from andiron.broker.fetch_sessions import FetchSessions
@@ -118,6 +120,7 @@ class Broker:
         self.turns = Turns(self.touch)
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.live = LiveSettings(settings, self.metadata)
+        self.telemetry = ClientTelemetry(lambda: self.image, settings.broker.telemetry_max_bytes, chance)
         self.housekeeping = Housekeeping(
             self.live.current, disk, self.directories, self.partitions, self.flushing, self.touch
         )
@@ -285,6 +288,7 @@ class Broker:
         self.metadata.disconnected(conn, now)
         self.followers.disconnected(conn)
         self.turns.forget(conn)
+        self.telemetry.disconnected(conn)
 
     def answered(self, event: Answered | Unanswered, now: Millis) -> None:
         """Another node has answered a call, or will not."""

@@ -7,6 +7,7 @@
     every log.cleaner.backoff.ms                    the dirtiest log is compacted, one at a time
     flush.ms after an append                        the partition is synced
     file.delete.delay.ms after a deletion           the files are removed
+    at once, a slice at a time                      replicas that move to another directory (replica_moves.py)
 
 A round over all partitions takes them a few hundred at a time and lets the loop turn in
 between, so that ten thousand partitions are no pause for anyone. Nothing here looks at a
@@ -23,6 +24,8 @@ from andiron.broker.flushing import Flushing
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.partition import Partition
 from andiron.broker.partitions import Partitions
+from andiron.broker.replica_moves import ReplicaMoves
+from andiron.broker.replication_quota import ReplicationQuota
 from andiron.broker.settings import BrokerSettings
 from andiron.broker.timetable import Timetable
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
@@ -52,6 +55,10 @@ class Housekeeping:
         self._timetable = Timetable()
         self._cleaner = Cleaner(disk)
         self._flush_at: dict[Partition, Millis] = {}
+        quota = ReplicationQuota(lambda: settings().replica_alter_log_dirs_io_max_bytes_per_second)
+        self.moves = ReplicaMoves(
+            directories, partitions, flushing, quota, self._timetable.at, self._replica_moved
+        )
         self._removal_at = NEVER  # when the next folder is removed
         self._work: list[Effect] = []
         self._token = 0
@@ -64,6 +71,7 @@ class Housekeeping:
         at(Millis(now + settings.log_flush_start_offset_checkpoint_interval_ms), self._checkpoint_starts)
         at(Millis(now + FIRST_ROUND_MS), self._retain)
         at(Millis(now + settings.log_cleaner_backoff_ms), self._clean)
+        self.moves.start(now)
         self.gave_up_folders()
 
     def next_deadline(self) -> Millis:
@@ -99,6 +107,10 @@ class Housekeeping:
         """A partition was deleted."""
         with _noting("the cleaner's checkpoint cannot be written"):
             self._cleaner.forget(partition.log)
+
+    def _replica_moved(self, partition: Partition) -> None:
+        self.gave_up_folders()
+        self._moved(partition)
 
     def gave_up_folders(self) -> None:
         """There may be folders to be removed later."""

@@ -9,11 +9,17 @@
 A directory that is new gets its meta.properties; so a node needs no formatting step. One
 that belongs to another cluster or node is refused before anything in it is touched.
 
-A folder belongs to a topic's id and not to its name. One that is left over from a topic that
-was deleted goes with it, though a crash came between; one of which no metadata speaks is
-kept as -stray, if its files show that it is a partition's at all. And a checkpoint must not
-outlive its log: a new log of that name would be taken to be whole up to where the old one was,
-and to start where that one did.
+A folder belongs to a topic's id and not to its name. One that is left over from a topic that was deleted goes with it,
+though a crash came between; one of which no metadata speaks is kept as -stray, if its files show that it is a
+partition's at all. And a checkpoint must not outlive its log: a new log of that name would be taken to be whole up to
+where the old one was, and to start where that one did.
+
+A replica that moves to another directory is copied there first (replica_moves.py). Each name that a folder has on the
+way tells a start what to do:
+
+    orders-0   orders-0.<id>-future         the copy is not whole: it is made anew
+    orders-0   orders-0.whole<id>-future    nobody has taken the log's place: the copy goes
+               orders-0.whole<id>-future    the log was given up for it: it is the log
 
 Read next: log/directory.py, which is one of them.
 """
@@ -33,8 +39,10 @@ from andiron.log.directory import owners as owners_of
 from andiron.log.disk import Disk
 from andiron.log.layout import (
     DELETE,
+    FUTURE,
     PARTITION_METADATA,
     STRAY,
+    WHOLE,
     LayoutError,
     is_partition,
     moving_folder_name,
@@ -62,6 +70,8 @@ class LogDirectories:
         self._saved: dict[str, dict[str, Offsets]] = {}  # what the checkpoints say
         self._stale: dict[tuple[str, str], None] = {}  # those that say more on disk: of logs that are gone
         self._removals: list[tuple[Millis, str]] = []
+        self._preferred: dict[TopicPartition, LogDirectory] = {}  # where logs go that are not there yet
+        self.unfinished: dict[TopicPartition, str] = {}  # moves that a stop interrupted, by where they lead
         self.clean = False
         self.clean_epoch = -1  # of the broker when it last stopped, and cleanly
         self.cluster_id = ""
@@ -79,6 +89,7 @@ class LogDirectories:
         self.metadata_id = _id_bytes(opened[metadata_path])
         self._directories = {path: opened[path] for path in paths}
         self.clean = all(directory.has_clean_mark for directory in self._directories.values())
+        self._finish_moves()
         for directory in self._directories.values():
             self._take_stock(directory)
 
@@ -126,7 +137,7 @@ class LogDirectories:
         """
         directory = self._homes.get(name)
         if directory is None:
-            directory = self._directories[min(self._counts, key=self._counts.__getitem__)]
+            directory = self._preferred.pop(name, None) or self._emptiest()
             self._save_stale()
             self._settle(name, directory)
         try:
@@ -141,6 +152,9 @@ class LogDirectories:
         opened.on_cut = lambda cut: self._lower_checkpoints(directory, cut)
         opened.on_cut(opened)
         return opened
+
+    def _emptiest(self) -> LogDirectory:
+        return self._directories[min(self._counts, key=self._counts.__getitem__)]
 
     def _lower_checkpoints(self, directory: LogDirectory, opened: PartitionLog) -> None:
         """A log may have been cut below them; what is appended there would be taken for synced, or for committed."""
@@ -211,6 +225,83 @@ class LogDirectories:
             if name not in known and is_partition(self._disk.names(directory.folder_of(name))):
                 self._set_aside(directory, name, f"{directory.folder_of(name)} is in no metadata")
                 self._leave(name)
+
+    # ── from one directory to another ────────────────────────────────────────────────
+
+    def has(self, path: str) -> bool:
+        return path in self._directories
+
+    def prefer(self, name: TopicPartition, path: str) -> None:
+        """Where the log of a partition goes once there is one."""
+        self._preferred[name] = self._directories[path]
+
+    def open_future(
+        self, name: TopicPartition, topic_id: TopicId, settings: LogSettings, path: str, now: Millis
+    ) -> PartitionLog:
+        """An empty log in the directory at `path`, to be filled until it can take the place of the one that is."""
+        folder = f"{path}/{moving_folder_name(name, self._chance.token(16).hex(), FUTURE)}"
+        return PartitionLog.open(self._disk, folder, name, topic_id, settings, now=now)
+
+    def drop_future(self, future: PartitionLog, now: Millis) -> None:
+        """It will not take the place of anything."""
+        path, _ = future.delete(now)
+        heapq.heappush(self._removals, (now, path))
+
+    def replace(self, current: PartitionLog, future: PartitionLog, path: str, now: Millis) -> PartitionLog:
+        """Let a copy that has everything take the place of the log it was made from; returns it, open.
+
+        An error before the log is given up changes nothing. One after that leaves the partition without a log that is
+        open, and a copy that the next start takes for it.
+        """
+        name, target = current.partition, self._directories[path]
+        future.close()
+        whole = f"{path}/{moving_folder_name(name, WHOLE + self._chance.token(12).hex(), FUTURE)}"
+        self._disk.rename(future.directory, whole)
+        self._disk.sync_directory(path)
+        try:
+            self._note_future(current, future, target)
+            self.give_up(current, now)
+        except (OSError, ProtocolError):
+            if self._disk.exists(current.directory):
+                self._disk.rename(whole, future.directory)
+            raise
+        self._settle(name, target)
+        self._disk.rename(whole, target.folder_of(name))
+        self._disk.sync_directory(path)
+        opened = PartitionLog.open(
+            self._disk, target.folder_of(name), name, current.topic_id, current.settings, recovery_point=future.end,
+            clean=True, log_start=current.start, now=now,
+        )  # fmt: skip
+        opened.on_cut = lambda cut: self._lower_checkpoints(target, cut)
+        return opened
+
+    def is_in_place(self, held: PartitionLog) -> bool:
+        """Whether a log has not been given up."""
+        return self._disk.exists(held.directory)
+
+    def _note_future(self, current: PartitionLog, future: PartitionLog, target: LogDirectory) -> None:
+        """What the checkpoints are to say of the copy from the moment on in which it is the log."""
+        name, saved = current.partition, self._saved[target.path]
+        watermark = self._offset(WATERMARKS, name)
+        for checkpoint, offset in zip(CHECKPOINTS, (future.end, current.start, watermark), strict=True):
+            saved[checkpoint][name] = Offset(offset)
+            self._stale[target.path, checkpoint] = None
+        self._save_stale()
+
+    def _finish_moves(self) -> None:
+        """At the start: a whole copy takes the place of a log that was given up for it; all others go."""
+        directories = self._directories.values()
+        there = {name for directory in directories for name in directory.partitions()}
+        for directory in directories:
+            for folder, name, is_whole in directory.futures():
+                if is_whole and name not in there:
+                    log.warning("%s was about to take the place of a log that is gone, and does", folder)
+                    self._disk.rename(folder, directory.folder_of(name))
+                    self._disk.sync_directory(directory.path)
+                    continue
+                if not is_whole and name in there:
+                    self.unfinished[name] = directory.path
+                heapq.heappush(self._removals, (Millis(0), folder))
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────
 

@@ -5,7 +5,7 @@
 Settings that are right one by one may still contradict each other; what is found here stops the node before
 it has touched a file, with one line that names the setting and says what to do.
 
-Read next: settings.py for the table, listeners.py for addresses, kafka_settings.py for what is not here.
+Read next: settings.py for the table, listeners.py for addresses, kafka_settings.py for what has no effect.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.kafka_settings import notices, unknown, why_refused, why_without_effect
 from andiron.broker.listeners import (
     EVERYWHERE,
@@ -115,7 +116,7 @@ class NodeSettings:
             transactions=_table(TransactionSettings, known),
             log_defaults=log_defaults,
             given=known,
-            notices=notices(name for name in given if name not in known),
+            notices=notices(given, BROKER_ROWS),
         )
 
     def for_controller(self, cluster_id: str = "") -> ControllerSettings:
@@ -129,6 +130,7 @@ class NodeSettings:
             topic_table=LogSettings,
             topic_rows=TOPIC_ROWS,
             group_rows=GROUP_ROWS,
+            client_metrics_rows=CLIENT_METRICS_ROWS,
             broker_rows=BROKER_ROWS,
             static=self.given,
             cluster_id=cluster_id,

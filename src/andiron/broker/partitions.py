@@ -31,10 +31,12 @@ from andiron.broker.partition import Partition
 from andiron.broker.replica_places import ReplicaPlaces
 from andiron.broker.traffic import Traffic
 from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
+from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
 
+UNTOLD = b""  # no directory: the controller has yet to hear of this one
 AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time over each
 
 # Of a partition that is led here: the in-sync replicas before, and now.
@@ -133,6 +135,15 @@ class Partitions:
             self._directories.set_aside_strays(frozenset([*self._hosted, *self._unopened]))
         except (OSError, ProtocolError) as error:
             log.error("folders that belong to no topic stay where they are: %s", error)
+
+    def replace_log(self, partition: Partition, moved: PartitionLog) -> None:
+        """The log of a partition lies in another directory from now on, and is the same."""
+        partition.log = moved
+        if partition.follows:
+            partition.follow(partition.epoch, partition.watermark)
+        partition.note_flushed(moved.flushed_end)
+        name = partition.name
+        self._places.found(partition.topic_id, name.partition, self._directories.id_of(name), UNTOLD)
 
     def settings_of(self, topic: str, image: Image) -> LogSettings:
         """The settings that hold for a topic here and now."""

@@ -4,13 +4,14 @@ These are the ones that a broker has by itself. Those that give topics their def
 and its like) follow from the topic's rows in log/settings.py; those of the cluster and of the coordinators are in
 quorum/, controller/, replication/, groups/ and transactions/settings.py. BROKER_ROWS has them all.
 
-What Kafka has beyond these is in kafka_settings.py, with the reason why it is not here.
+What Kafka has beyond these is in inert_settings.py, with the reason why it has no effect.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from andiron.broker.inert_settings import inert_rows
 from andiron.controller.membership_settings import MembershipSettings
 from andiron.groups.settings import GroupConfigs, GroupSettings
 from andiron.log.settings import LogSettings
@@ -240,6 +241,14 @@ class BrokerSettings:
         least=0,
     )
 
+    telemetry_max_bytes: int = setting(
+        "telemetry.max.bytes",
+        INT,
+        1 * MIB,
+        "The most that a client may push of its metrics at once, packed or not.",
+        least=1,
+    )
+
     # ── upkeep of the logs ──
     log_retention_check_interval_ms: int = setting(
         "log.retention.check.interval.ms",
@@ -337,6 +346,14 @@ class BrokerSettings:
         least=0,
         reload="live",
     )
+    replica_alter_log_dirs_io_max_bytes_per_second: int = setting(
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+        LONG,
+        MAX_LONG,
+        "Bytes a second for all replicas together that move from one of log.dirs to another.",
+        least=0,
+        reload="live",
+    )
     transaction_partition_verification_enable: bool = setting(
         "transaction.partition.verification.enable",
         BOOLEAN,
@@ -349,6 +366,7 @@ class BrokerSettings:
 TOPIC_ROWS = rows(LogSettings)
 GROUP_ROWS = rows(GroupConfigs)
 BROKER_ROWS = {
+    **inert_rows(),
     **broker_rows(LogSettings),
     **rows(BrokerSettings),
     **rows(QuorumSettings),

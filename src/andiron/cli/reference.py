@@ -13,20 +13,23 @@ import os
 import sys
 from importlib import import_module
 
+from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.handlers import HANDLERS, Handler
-from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
+from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
 from andiron.client.settings import ClientSettings, ProducerSettings, ReaderSettings
 from andiron.edge.metrics import families
 from andiron.edge.metrics.catalog import SECTIONS as METRICS
-from andiron.model.settings import as_markdown, rows
+from andiron.model.settings import as_markdown, inert_as_markdown, rows
 from andiron.wire.apis import APIS
 from andiron.wire.schema import NEVER
 
 SETTINGS_HEAD = """\
 # Settings
 
-Names, types and defaults are Kafka's. What is not listed here has no effect: `andiron up` says so once for
-settings that a `server.properties` may carry all the same, and refuses those that nobody knows.
+Names, types and defaults are Kafka's, and every setting of Kafka 4.3 is known. Those in the last section have no
+effect: they are accepted, checked and shown as Kafka does it, and whoever gives one a value that is not its default is
+told so in the log. What asks for protection that is not there (an authorizer, TLS, SASL, a policy) is refused unless
+it is Kafka's default. A name that nobody knows is refused.
 
 "changes" tells when a new value counts: live ones are changed by `andiron config set`, the others in
 `server.properties` or by `andiron up --set`.
@@ -35,6 +38,12 @@ settings that a `server.properties` may carry all the same, and refuses those th
 SECTIONS = (
     ("Topics", "Given at `andiron topic create --config` or later.", TOPIC_ROWS),
     ("Brokers", "Of a node, and what topics have that set nothing themselves.", BROKER_ROWS),
+    ("Groups", "Of a group that assigns on the broker: `kafka-configs --entity-type groups`.", GROUP_ROWS),
+    (
+        "Client metrics",
+        "Of a subscription to the metrics of clients, made by `kafka-client-metrics`.",
+        CLIENT_METRICS_ROWS,
+    ),
     ("Clients", "Of every client in `andiron.client`.", rows(ClientSettings)),
     ("Producers", "Beside those of every client.", rows(ProducerSettings)),
     ("Readers", "Beside those of every client.", rows(ReaderSettings)),
@@ -56,6 +65,10 @@ def settings_page() -> str:
     parts = [SETTINGS_HEAD]
     for title, about, table in SECTIONS:
         parts.append(f"## {title}\n\n{about}\n\n{as_markdown(table[name] for name in sorted(table))}\n")
+    parts.append("## Without effect\n")
+    for title, _, table in SECTIONS:
+        if any(row.inert for row in table.values()):
+            parts.append(f"### {title}\n\n{inert_as_markdown(table[name] for name in sorted(table))}\n")
     return "\n".join(parts)
 
 

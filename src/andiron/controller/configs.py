@@ -1,4 +1,4 @@
-"""Settings of topics, brokers and groups are changed.
+"""Settings of topics, brokers, groups and subscriptions to clients' metrics are changed.
 
     AlterConfigs              all settings of a resource at once: what is not named goes back to its default
     IncrementalAlterConfigs   single ones: set, delete, append to a list, subtract from it
@@ -11,12 +11,13 @@ may change while it runs, and the broker named "" stands for all of them; a grou
 from __future__ import annotations
 
 import enum
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from andiron.controller.features import ELR_VERSION
-from andiron.controller.image import BROKER, GROUP, TOPIC, Image
+from andiron.controller.image import BROKER, CLIENT_METRICS, GROUP, TOPIC, Image
 from andiron.controller.records import ConfigRecord, MetadataRecord
 from andiron.controller.settings import MIN_INSYNC, ControllerSettings
 from andiron.controller.topics import name_fault
@@ -28,6 +29,8 @@ from andiron.wire.messages import alter_configs as legacy
 from andiron.wire.messages import incremental_alter_configs as incremental
 
 BROKER_LOGGER = 8
+
+log = logging.getLogger(__name__)
 
 
 class Operation(enum.IntEnum):
@@ -149,9 +152,12 @@ class _Alteration:
         elif kind == GROUP:
             if not name:
                 raise ErrorCode.INVALID_REQUEST.error("there is no default of all groups; brokers have it")
+        elif kind == CLIENT_METRICS:
+            if not name:
+                raise ErrorCode.INVALID_REQUEST.error("a subscription to clients' metrics has a name")
         elif kind == BROKER_LOGGER:
             raise ErrorCode.INVALID_REQUEST.error(
-                "loggers are set where the broker is started, not by request"
+                "the loggers of a broker are set by IncrementalAlterConfigs, sent to that broker"
             )
         else:
             raise ErrorCode.INVALID_REQUEST.error(f"resources of type {kind} have no settings here")
@@ -180,6 +186,11 @@ class _Alteration:
                 for name in wanted:
                     self._row(kind, name)
                 self._settings.check_group(wanted, self._image)
+            elif kind == CLIENT_METRICS:
+                for name, text in wanted.items():
+                    # As in Kafka: what is not even a pattern is an invalid setting, all else an invalid request.
+                    code = ErrorCode.INVALID_CONFIG if name == "match" else ErrorCode.INVALID_REQUEST
+                    self._row(kind, name).parse(text)
             else:
                 for name, text in wanted.items():
                     self._check_broker_value(self._row(kind, name), text)
@@ -193,9 +204,16 @@ class _Alteration:
 
     def _row(self, kind: int, name: str) -> Row:
         settings = self._settings
-        table = {TOPIC: settings.topic_rows, GROUP: settings.group_rows}.get(kind, settings.broker_rows)
+        tables = {
+            TOPIC: settings.topic_rows,
+            GROUP: settings.group_rows,
+            CLIENT_METRICS: settings.client_metrics_rows,
+            BROKER: settings.broker_rows,
+        }
+        table = tables[kind]
         if name not in table:
-            raise ErrorCode.INVALID_CONFIG.error(f"{name}: there is no such setting")
+            code = ErrorCode.INVALID_REQUEST if kind == CLIENT_METRICS else ErrorCode.INVALID_CONFIG
+            raise code.error(f"{name}: there is no such setting")
         return table[name]
 
     def _check_same_everywhere(
@@ -222,6 +240,9 @@ class _Alteration:
         for name, value in wanted.items():
             if before.get(name) != value:
                 self.records.append(ConfigRecord(*key, name, value))
+                row = self._row(key[0], name)
+                if row.inert and row.parse(value) != row.default:
+                    log.warning("without effect: %s of %s (%s)", name, key[1] or "all brokers", row.inert)
 
 
 def _given(name: str, value: str | None) -> str:

@@ -38,7 +38,7 @@ from andiron.controller.records import (
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId
 
-TOPIC, BROKER, GROUP = 2, 4, 32  # the resource types that have settings
+TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32  # the resource types that have settings
 NO_LEADER = NodeId(-1)
 SAME_LEADER = -2  # in a PartitionChangeRecord
 

@@ -37,6 +37,7 @@ class ControllerSettings:
     topic_table: type[TopicTable]
     topic_rows: Mapping[str, Row]
     group_rows: Mapping[str, Row]
+    client_metrics_rows: Mapping[str, Row]
     broker_rows: Mapping[str, Row]
     static: Mapping[str, str]  # as given in server.properties
     cluster_id: str = ""  # "": brokers of any cluster are taken in
@@ -67,10 +68,11 @@ class ControllerSettings:
         values = {row.name: layers.topic_value(row) for row in self.group_rows.values()}
         for name, text in wanted.items():
             values[name] = value = self.group_rows[name].parse(text)
-            _, _, what = name.partition(".")
-            least, most = (f"group.consumer.{end}.{what}" for end in ("min", "max"))
-            if not layers.value(least) <= value <= layers.value(most):
+            kind, _, what = name.partition(".")
+            least, most = f"group.{kind}.min.{what}", f"group.{kind}.max.{what}"
+            if least in layers.table and not layers.value(least) <= value <= layers.value(most):
                 raise SettingError(name, f"{value} is not within {least} and {most}")
-        session, heartbeat = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
-        if values[session] <= values[heartbeat]:
-            raise SettingError(session, f"it must be longer than {heartbeat}, {values[heartbeat]}")
+        for kind in ("consumer", "share", "streams"):
+            session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+            if values[session] <= values[heartbeat]:
+                raise SettingError(session, f"it must be longer than {heartbeat}, {values[heartbeat]}")

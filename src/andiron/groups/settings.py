@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from andiron.model.settings import (
+    BOOLEAN,
     INT,
     LIST,
     LONG,
@@ -18,11 +19,15 @@ from andiron.model.settings import (
     SECOND,
     SHORT,
     STRING,
+    inert_setting,
     setting,
     topic_setting,
 )
 
 POLICIES = ("disabled", "downgrade", "upgrade", "bidirectional")
+AT_ONCE = "a target assignment is made at once when one is due"
+NO_SHARE = "share groups are not served"
+NO_STREAMS = "streams groups are not served"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +189,108 @@ class GroupConfigs:
         "How often members of the group are told to send a heartbeat.",
         broker="group.consumer.heartbeat.interval.ms",
         least=1,
+    )
+
+    # ── Kafka's, without effect ──
+    consumer_assignment_interval_ms: int = inert_setting(
+        "consumer.assignment.interval.ms",
+        INT,
+        1 * SECOND,
+        AT_ONCE,
+        broker="group.consumer.assignment.interval.ms",
+        least=0,
+    )
+    share_session_timeout_ms: int = inert_setting(
+        "share.session.timeout.ms",
+        INT,
+        45 * SECOND,
+        NO_SHARE,
+        broker="group.share.session.timeout.ms",
+        least=1,
+    )
+    share_heartbeat_interval_ms: int = inert_setting(
+        "share.heartbeat.interval.ms",
+        INT,
+        5 * SECOND,
+        NO_SHARE,
+        broker="group.share.heartbeat.interval.ms",
+        least=1,
+    )
+    share_record_lock_duration_ms: int = inert_setting(
+        "share.record.lock.duration.ms",
+        INT,
+        30 * SECOND,
+        NO_SHARE,
+        broker="group.share.record.lock.duration.ms",
+        least=1 * SECOND,
+    )
+    share_delivery_count_limit: int = inert_setting(
+        "share.delivery.count.limit", INT, 5, NO_SHARE, broker="group.share.delivery.count.limit", least=2
+    )
+    share_partition_max_record_locks: int = inert_setting(
+        "share.partition.max.record.locks",
+        INT,
+        2000,
+        NO_SHARE,
+        broker="group.share.partition.max.record.locks",
+        least=100,
+    )
+    share_auto_offset_reset: str = inert_setting("share.auto.offset.reset", STRING, "latest", NO_SHARE)
+    share_isolation_level: str = inert_setting(
+        "share.isolation.level",
+        STRING,
+        "read_uncommitted",
+        NO_SHARE,
+        choices=("read_committed", "read_uncommitted"),
+    )
+    share_renew_acknowledge_enable: bool = inert_setting(
+        "share.renew.acknowledge.enable", BOOLEAN, True, NO_SHARE
+    )
+    share_assignment_interval_ms: int = inert_setting(
+        "share.assignment.interval.ms",
+        INT,
+        1 * SECOND,
+        NO_SHARE,
+        broker="group.share.assignment.interval.ms",
+        least=0,
+    )
+    streams_session_timeout_ms: int = inert_setting(
+        "streams.session.timeout.ms",
+        INT,
+        45 * SECOND,
+        NO_STREAMS,
+        broker="group.streams.session.timeout.ms",
+        least=1,
+    )
+    streams_heartbeat_interval_ms: int = inert_setting(
+        "streams.heartbeat.interval.ms",
+        INT,
+        5 * SECOND,
+        NO_STREAMS,
+        broker="group.streams.heartbeat.interval.ms",
+        least=1,
+    )
+    streams_num_standby_replicas: int = inert_setting(
+        "streams.num.standby.replicas",
+        INT,
+        0,
+        NO_STREAMS,
+        broker="group.streams.num.standby.replicas",
+        least=0,
+    )
+    streams_initial_rebalance_delay_ms: int = inert_setting(
+        "streams.initial.rebalance.delay.ms",
+        INT,
+        3 * SECOND,
+        NO_STREAMS,
+        broker="group.streams.initial.rebalance.delay.ms",
+        least=0,
+    )
+    streams_assignment_interval_ms: int = inert_setting(
+        "streams.assignment.interval.ms",
+        INT,
+        1 * SECOND,
+        NO_STREAMS,
+        broker="group.streams.assignment.interval.ms",
+        least=0,
     )

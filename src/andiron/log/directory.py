@@ -22,7 +22,16 @@ from typing import Final, NamedTuple
 
 from andiron.log.checkpoints import load_offsets, save_offsets
 from andiron.log.disk import Disk
-from andiron.log.layout import DELETE, FolderName, LayoutError, folder_name, is_partition, parse_folder_name
+from andiron.log.layout import (
+    DELETE,
+    FUTURE,
+    WHOLE,
+    FolderName,
+    LayoutError,
+    folder_name,
+    is_partition,
+    parse_folder_name,
+)
 from andiron.model.errors import AndironError
 from andiron.model.ids import Offset, TopicPartition
 
@@ -141,6 +150,14 @@ class LogDirectory:
         """Folders given up before the last stop: to be removed. One may have been emptied half by then."""
         given_up = [f"{self.path}/{name}" for name, parsed in self._folders() if parsed.state == DELETE]
         return [path for path in given_up if not (names := self._disk.names(path)) or is_partition(names)]
+
+    def futures(self) -> list[tuple[str, TopicPartition, bool]]:
+        """Copies that were to replace logs of other directories: their paths, of what, and whether they are whole."""
+        return [
+            (f"{self.path}/{name}", parsed.partition, parsed.token.startswith(WHOLE))
+            for name, parsed in self._folders()
+            if parsed.state == FUTURE
+        ]
 
     def load(self, checkpoint: str, notices: list[str]) -> dict[TopicPartition, Offset]:
         """The offsets of one of the checkpoints."""

@@ -17,7 +17,8 @@ A file in transition carries a second suffix, and what it means decides what a s
     .swap      whole, and about to take its segment's place: the start completes that
     .deleted   given up, kept for a while for whoever reads it: the start removes it
 
-Folders do the same: orders-0.<id>-delete, -future (being moved to another log dir), -stray.
+Folders do the same: orders-0.<id>-delete, -future (a copy that is about to replace a log in another log dir), -stray.
+A copy that has all of it is called orders-0.whole<id>-future for the moment in which it takes the log's place.
 
 Read next: segment.py.
 """
@@ -36,6 +37,7 @@ DELETED, CLEANED, SWAP = ".deleted", ".cleaned", ".swap"
 SEGMENT_FILES: Final = (LOG, INDEX, TIME_INDEX, ABORT_INDEX)
 
 DELETE, FUTURE, STRAY = "-delete", "-future", "-stray"
+WHOLE: Final = "whole"  # how the token of a copy begins that has everything
 
 PARTITION_METADATA: Final = "partition.metadata"
 LEADER_EPOCHS: Final = "leader-epoch-checkpoint"
@@ -66,6 +68,7 @@ class FolderName(NamedTuple):
 
     partition: TopicPartition
     state: str = ""
+    token: str = ""
 
 
 def file_name(base: int, kind: str, state: str = "") -> str:
@@ -94,7 +97,7 @@ def parse_folder_name(name: str) -> FolderName:
     """Which partition a folder holds; LayoutError if none."""
     moving = _MOVING_FOLDER.fullmatch(name)
     if moving is not None:
-        return FolderName(TopicPartition(moving[1], int(moving[2])), moving[4])
+        return FolderName(TopicPartition(moving[1], int(moving[2])), moving[4], moving[3])
     plain = _FOLDER.fullmatch(name)
     if plain is None:
         raise LayoutError(f"{name!r} is not the folder of a partition, which is <topic>-<number>")

@@ -27,11 +27,19 @@ from andiron.model.settings import (
     STRING,
     SettingError,
     hours,
+    inert_setting,
     minutes,
     topic_setting,
 )
 
 CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+
+
+UNTIERED = "there is no tiered storage"
+
+
+def _remote_complaint(enabled: bool) -> str | None:
+    return f"{UNTIERED}; false is all it may be" if enabled else None
 
 
 def _gzip_level_complaint(level: int) -> str | None:
@@ -274,6 +282,24 @@ class LogSettings:
         False,
         "Whether a replica that is not in sync may lead when no other can: what it does not have is then lost.",
         broker="unclean.leader.election.enable",
+    )
+
+    # ── Kafka's, without effect ──
+    preallocate: bool = inert_setting(
+        "preallocate", BOOLEAN, False, "a segment grows as it is written", broker="log.preallocate"
+    )
+    remote_storage_enable: bool = inert_setting(
+        "remote.storage.enable", BOOLEAN, False, UNTIERED, check=_remote_complaint
+    )
+    remote_log_copy_disable: bool = inert_setting("remote.log.copy.disable", BOOLEAN, False, UNTIERED)
+    remote_log_delete_on_disable: bool = inert_setting(
+        "remote.log.delete.on.disable", BOOLEAN, False, UNTIERED
+    )
+    local_retention_ms: int = inert_setting(
+        "local.retention.ms", LONG, -2, UNTIERED, least=-2, broker="log.local.retention.ms"
+    )
+    local_retention_bytes: int = inert_setting(
+        "local.retention.bytes", LONG, -2, UNTIERED, least=-2, broker="log.local.retention.bytes"
     )
 
     def __post_init__(self) -> None:

@@ -7,7 +7,8 @@
         )
 
 Parsing, bounds, DescribeConfigs, the checks of AlterConfigs and docs/settings.md all come from that row; to
-add a setting is to add a row. A setting that nothing honours has no row: what is listed has an effect.
+add a setting is to add a row. A setting of Kafka's that nothing honours is a row that says why (`inert`): it may
+be given, and whoever gives it is told that it changes nothing.
 
 Two kinds of rows. A broker's setting says whether it may change while the broker runs. A topic's setting
 always may, and names the broker's settings that give its default to topics without a value of their own.
@@ -61,7 +62,7 @@ class Type(enum.Enum):
 
 
 BOOLEAN, STRING, INT, SHORT, LONG = Type.BOOLEAN, Type.STRING, Type.INT, Type.SHORT, Type.LONG
-DOUBLE, LIST, PASSWORD = Type.DOUBLE, Type.LIST, Type.PASSWORD
+DOUBLE, LIST, CLASS, PASSWORD = Type.DOUBLE, Type.LIST, Type.CLASS, Type.PASSWORD
 
 _BITS = {SHORT: 16, INT: 32, LONG: 64}
 
@@ -102,6 +103,7 @@ class Row:
     reload: Reload = "restart"
     internal: bool = False  # obeyed but not shown
     synonyms: tuple[Synonym, ...] = ()  # the broker's settings of one topic setting, the strongest first
+    inert: str = ""  # why it has no effect; "": it has one
 
     @property
     def attribute(self) -> str:
@@ -231,12 +233,18 @@ def topic_setting(
     choices: tuple[str, ...] = (),
     check: Callable[[Any], str | None] | None = None,
     internal: bool = False,
+    inert: str = "",
 ) -> Any:
     """Declare a setting of a topic; `broker` names those that give its default, the strongest first."""
     named = (broker,) if isinstance(broker, str) else broker
     synonyms = tuple(Synonym(each) if isinstance(each, str) else each for each in named)
-    row = Row(name, type, default, doc, least, most, choices, check, "live", internal, synonyms)
+    row = Row(name, type, default, doc, least, most, choices, check, "live", internal, synonyms, inert)
     return dataclasses.field(default=default, metadata={"row": row})
+
+
+def inert_setting(name: str, type: Type, default: Any, why: str, **bounds: Any) -> Any:
+    """Declare a setting of a topic, or of a group, that is taken and has no effect."""
+    return topic_setting(name, type, default, f"Without effect: {why}.", inert=why, **bounds)
 
 
 def rows(table: type) -> dict[str, Row]:
@@ -294,7 +302,7 @@ def as_markdown(table: Iterable[Row]) -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for row in table:
-        if not row.internal:
+        if not row.internal and not row.inert:
             default = row.render(row.default)
             shown = "" if default is None else f"`{default}`" if default else "empty"
             cells = [
@@ -307,6 +315,16 @@ def as_markdown(table: Iterable[Row]) -> str:
             ]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def inert_as_markdown(table: Iterable[Row]) -> str:
+    """The settings of a table that have no effect, by the reason why."""
+    by_reason: dict[str, list[str]] = {}
+    for row in table:
+        if row.inert and not row.internal:
+            by_reason.setdefault(row.inert, []).append(f"`{row.name}`")
+    lines = [f"| {reason} | {', '.join(names)} |" for reason, names in sorted(by_reason.items())]
+    return "\n".join(["| why | settings |", "| --- | --- |", *lines])
 
 
 def render_double(value: float) -> str:

@@ -18,6 +18,7 @@ from andiron.sim.clients.admin import Admin
 from andiron.sim.clients.client import Client
 from andiron.sim.clients.consumer import Consumer
 from andiron.sim.clients.inquirer import Inquirer
+from andiron.sim.clients.mover import Mover
 from andiron.sim.clients.operator import Operator
 from andiron.sim.clients.producer import Producer
 from andiron.sim.clients.transactor import Transactor
@@ -144,7 +145,15 @@ class _Game:
             ),
             *(member(*place, f"member-{n}", habits) for n, (member, habits) in enumerate(plan.members, 1)),
             *([self._operator(plan, names)] if plan.operator_pace_ms else []),
+            *self._movers(plan, names),
         ]
+
+    def _movers(self, plan: Plan, topics: list[str]) -> list[Mover]:
+        """One who moves replicas between directories, where there are several."""
+        directories = plan.properties["log.dirs"].split(",")
+        if len(directories) == 1:
+            return []
+        return [Mover(self.world, self.network, "mover", topics, directories, plan.admin_pace_ms)]
 
     def _operator(self, plan: Plan, topics: list[str]) -> Operator:
         return Operator(

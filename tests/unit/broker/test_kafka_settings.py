@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from andiron.broker.kafka_settings import notices, unknown, why_refused, why_without_effect
+from andiron.broker.settings import BROKER_ROWS
 
 
-def test_a_setting_without_effect_has_a_reason():
-    assert "threads" in why_without_effect("num.io.threads")
-    assert "share and streams" in why_without_effect("group.share.max.size")
+def test_a_name_that_no_table_lists_may_be_of_a_family_without_effect():
+    assert "TLS" in why_without_effect("ssl.something.of.a.plugin")
     assert why_without_effect("log.retention.ms") is None
 
 
 def test_a_name_stands_for_itself_unless_it_ends_in_a_dot():
-    assert why_without_effect("num.io.threads.more") is None
+    assert why_without_effect("leader.imbalance.per.broker.percentage.more") is None
 
 
 def test_what_promises_protection_is_refused():
-    assert "authorizer" in why_refused("authorizer.class.name")
+    assert "authorizer" in why_refused("super.users")
     assert why_refused("num.io.threads") is None
 
 
 def test_a_notice_gathers_the_settings_of_one_reason():
-    told = notices(["num.io.threads", "node.id", "ssl.keystore.location", "num.network.threads"])
+    given = {"num.io.threads": "9", "node.id": "1", "ssl.keystore.location": "x", "num.network.threads": "9"}
+
+    told = notices(given, BROKER_ROWS)
 
     assert len(told) == 2
     assert told[0].startswith("without effect: num.io.threads, num.network.threads (")
+
+
+def test_kafkas_default_is_not_worth_a_notice():
+    assert notices({"num.io.threads": "8", "preallocate.not": "x"}, BROKER_ROWS) == []
 
 
 def test_an_unknown_name_is_compared_with_the_known():

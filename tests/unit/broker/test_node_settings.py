@@ -97,7 +97,6 @@ def test_the_file_that_comes_with_kafka_works_and_says_what_has_no_effect():
     assert settings.metadata_log_dir == "/tmp/kraft-combined-logs"
     assert settings.log_defaults == LogSettings()
     assert [notice.split(" (")[0] for notice in settings.notices] == [
-        "without effect: num.network.threads, num.io.threads, num.recovery.threads.per.data.dir",
         "without effect: "
         "share.coordinator.state.topic.replication.factor, share.coordinator.state.topic.min.isr",
     ]
@@ -239,7 +238,7 @@ def test_a_topics_settings_are_its_own_over_the_brokers():
 def test_a_topics_setting_that_has_no_row_is_left_alone():
     node = load()
 
-    assert topic_settings({"preallocate": "true"}, {}, {}, node) == node.log_defaults
+    assert topic_settings({"of.a.later.version": "true"}, {}, {}, node) == node.log_defaults
 
 
 def test_a_brokers_settings_change_while_it_runs_where_they_may():

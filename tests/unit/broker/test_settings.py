@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from andiron.broker.kafka_settings import why_refused, why_without_effect
-from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS, BrokerSettings
+from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
+from andiron.broker.inert_settings import inert_rows
+from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS, BrokerSettings
 from andiron.model.settings import rows
 
 KAFKA = json.loads((Path(__file__).parents[2] / "golden" / "kafka_configs.json").read_text())
@@ -22,20 +23,6 @@ NOT_LIVE_HERE = {
 ANOTHER_DEFAULT = {
     "socket.receive.buffer.bytes": "Kafka's 100 KiB costs twice the CPU of the system's own for requests of 1 MB",
 }
-
-# Topic settings of Kafka that nothing here honours, and so are not listed.
-NOT_HERE = {
-    "preallocate": "a segment grows as it is written",
-    "remote.storage.enable": "there is no tiered storage",
-    "remote.log.copy.disable": "there is no tiered storage",
-    "remote.log.delete.on.disable": "there is no tiered storage",
-    "local.retention.ms": "there is no tiered storage",
-    "local.retention.bytes": "there is no tiered storage",
-}
-
-
-# Kafka has these for brokers that run, and not in server.properties.
-DYNAMIC_ONLY = {"leader.replication.throttled.rate", "follower.replication.throttled.rate"}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +39,7 @@ def test_a_topic_setting_has_kafkas_type_default_and_synonyms(row):
 
 @pytest.mark.parametrize(
     "row",
-    [row for row in BROKER_ROWS.values() if not row.internal and row.name not in DYNAMIC_ONLY | OUR_OWN],
+    [row for row in BROKER_ROWS.values() if not row.internal and row.name not in OUR_OWN],
     ids=lambda row: row.name,
 )
 def test_a_broker_setting_has_kafkas_type_default_and_reach(row):
@@ -64,15 +51,33 @@ def test_a_broker_setting_has_kafkas_type_default_and_reach(row):
     assert row.doc
 
 
-def test_every_topic_setting_of_kafka_is_listed_or_left_out_on_purpose():
-    assert {name for name in KAFKA["topic"] if name not in TOPIC_ROWS} == set(NOT_HERE)
+@pytest.mark.parametrize("row", GROUP_ROWS.values(), ids=lambda row: row.name)
+def test_a_group_setting_has_kafkas_type_default_and_synonym(row):
+    type_name, default, synonym = KAFKA["group"][row.name]
+
+    assert row.type.name == type_name
+    assert row.render(row.default) == default
+    assert [each.name for each in row.synonyms] == ([synonym] if synonym else [])
+    assert row.doc
 
 
-@pytest.mark.parametrize("name", KAFKA["broker"])
-def test_every_broker_setting_of_kafka_is_listed_or_accepted_or_refused(name):
-    places = [name in BROKER_ROWS, why_without_effect(name) is not None, why_refused(name) is not None]
+@pytest.mark.parametrize(
+    ("kind", "table"),
+    [
+        ("topic", TOPIC_ROWS),
+        ("broker", BROKER_ROWS),
+        ("group", GROUP_ROWS),
+        ("client metrics", CLIENT_METRICS_ROWS),
+    ],
+)
+def test_every_setting_of_kafka_is_listed(kind, table):
+    assert [name for name in KAFKA[kind] if name not in table] == []
 
-    assert places[0] or places.count(True) == 1
+
+def test_a_setting_is_honoured_or_without_effect_and_not_both():
+    honoured = [name for name, row in BROKER_ROWS.items() if not row.inert]
+
+    assert set(inert_rows()).isdisjoint(honoured)
 
 
 def test_the_brokers_own_rows_stand_before_those_of_the_topics():

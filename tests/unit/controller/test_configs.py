@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.controller.configs import Operation
-from andiron.controller.image import BROKER, GROUP, TOPIC
+from andiron.controller.image import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from andiron.controller.records import FeatureLevelRecord
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages import alter_configs as legacy
@@ -125,17 +125,25 @@ def test_one_broker_or_all_of_them_may_be_given_what_changes_live():
         (change(TOPIC, "", (SET, "retention.ms", "5")), ErrorCode.INVALID_REQUEST),
         (change(BROKER, "1", (SET, "num.partitions", "5")), ErrorCode.INVALID_REQUEST),
         (change(BROKER, "", (SET, "log.retention.hours", "5")), ErrorCode.INVALID_REQUEST),
-        (change(BROKER, "1", (SET, "num.io.threads", "5")), ErrorCode.INVALID_CONFIG),
+        (change(BROKER, "1", (SET, "num.io.threads", "0")), ErrorCode.INVALID_REQUEST),
+        (change(BROKER, "1", (SET, "sasl.enabled.mechanisms", "PLAIN")), ErrorCode.INVALID_REQUEST),
+        (change(TOPIC, "t", (SET, "remote.storage.enable", "true")), ErrorCode.INVALID_CONFIG),
+        (change(TOPIC, "t", (SET, "local.retention.ms", "-3")), ErrorCode.INVALID_CONFIG),
         (change(BROKER, "1", (SET, "max.connections", "x")), ErrorCode.INVALID_REQUEST),
         (change(BROKER, "9", (SET, "max.connections", "5")), ErrorCode.BROKER_ID_NOT_REGISTERED),
         (change(BROKER, "one", (SET, "max.connections", "5")), ErrorCode.INVALID_REQUEST),
         (change(8, "1", (SET, "kafka", "DEBUG")), ErrorCode.INVALID_REQUEST),
-        (change(16, "m", (SET, "interval.ms", "5")), ErrorCode.INVALID_REQUEST),
+        (change(CLIENT_METRICS, "m", (SET, "interval.ms", "5")), ErrorCode.INVALID_REQUEST),
+        (change(CLIENT_METRICS, "m", (SET, "nope", "5")), ErrorCode.INVALID_REQUEST),
+        (change(CLIENT_METRICS, "m", (SET, "match", "colour=red")), ErrorCode.INVALID_CONFIG),
+        (change(CLIENT_METRICS, "", (SET, "interval.ms", "500")), ErrorCode.INVALID_REQUEST),
+        (change(64, "x", (SET, "interval.ms", "500")), ErrorCode.INVALID_REQUEST),
         (change(GROUP, "", (SET, "consumer.session.timeout.ms", "50000")), ErrorCode.INVALID_REQUEST),
         (change(GROUP, "g", (SET, "nope", "5")), ErrorCode.INVALID_CONFIG),
         (change(GROUP, "g", (SET, "consumer.session.timeout.ms", "soon")), ErrorCode.INVALID_CONFIG),
         (change(GROUP, "g", (SET, "consumer.session.timeout.ms", "44999")), ErrorCode.INVALID_CONFIG),
         (change(GROUP, "g", (SET, "consumer.heartbeat.interval.ms", "15001")), ErrorCode.INVALID_CONFIG),
+        (change(GROUP, "g", (SET, "share.session.timeout.ms", "44999")), ErrorCode.INVALID_CONFIG),
     ],
 )
 def test_what_may_not_be_gets_its_error_and_leaves_no_trace(asked, code):
@@ -153,6 +161,27 @@ def test_a_group_has_settings_within_the_bounds_of_the_brokers():
     assert cluster.image.configs_of(GROUP, "g") == {"consumer.session.timeout.ms": "7000"}
     too_short = change(GROUP, "g", (SET, "consumer.session.timeout.ms", "5000"))
     assert run(cluster, too_short) == [ErrorCode.INVALID_CONFIG]  # no longer than the heartbeat interval
+
+
+@pytest.mark.parametrize(
+    ("kind", "resource", "name", "value"),
+    [
+        (TOPIC, "t", "preallocate", "true"),
+        (TOPIC, "t", "remote.storage.enable", "false"),
+        (TOPIC, "t", "local.retention.ms", "-2"),
+        (BROKER, "1", "num.io.threads", "16"),
+        (BROKER, "", "log.local.retention.bytes", "1000"),
+        (GROUP, "g", "consumer.assignment.interval.ms", "500"),
+        (GROUP, "g", "streams.num.standby.replicas", "1"),
+    ],
+)
+def test_what_has_no_effect_is_kept_and_said_to_have_none(kind, resource, name, value, caplog):
+    cluster = cluster_with_a_topic()
+
+    assert run(cluster, change(kind, resource, (SET, name, value))) == [ErrorCode.NONE]
+    assert cluster.image.configs_of(kind, resource) == {name: value}
+    is_default = value in ("false", "-2")
+    assert (f"without effect: {name} of " in caplog.text) is not is_default
 
 
 def test_each_resource_is_decided_for_itself():

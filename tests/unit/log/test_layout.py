@@ -53,7 +53,7 @@ def test_a_folder_in_transition_says_which(state):
     orders = TopicPartition("my-orders", 12)
     name = moving_folder_name(orders, "0f" * 16, state)
     assert name == f"my-orders-12.{'0f' * 16}{state}"
-    assert parse_folder_name(name) == FolderName(orders, state)
+    assert parse_folder_name(name) == FolderName(orders, state, "0f" * 16)
 
 
 def test_a_topic_that_only_looks_like_a_transition_is_a_topic():

@@ -40,6 +40,8 @@ def handle(broker: Broker, request: Request[ApiVersionsRequest]) -> ApiVersionsR
         SOFTWARE.fullmatch(body.client_software_name) and SOFTWARE.fullmatch(body.client_software_version)
     ):
         return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST.number)
+    if request.version >= 3:
+        broker.telemetry.introduced(request.conn, (body.client_software_name, body.client_software_version))
     levels = dict(broker.image.features)
     if level := broker.metadata.member.voters.kraft_version:
         levels[KRAFT_VERSION] = level

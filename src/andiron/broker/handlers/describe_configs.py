@@ -10,11 +10,14 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
+from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.listeners import Scope
+from andiron.broker.loggers import levels
 from andiron.broker.request import Request
 from andiron.broker.settings import GROUP_ROWS, TOPIC_ROWS
 from andiron.broker.slices import InSlices, each
-from andiron.controller.image import BROKER, GROUP, TOPIC
+from andiron.controller.configs import BROKER_LOGGER
+from andiron.controller.image import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.layers import Entry, Source, describe_broker, describe_brokers_default, describe_topic
@@ -47,13 +50,16 @@ def _describe(
     broker: Broker, body: DescribeConfigsRequest, resource: DescribeConfigsResource
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(resource_type=resource.resource_type, resource_name=resource.resource_name)
+    keys = resource.configuration_keys
+    wanted = None if not keys else frozenset(keys)
     try:
+        if resource.resource_type == BROKER_LOGGER:
+            result.configs = [c for c in _loggers(broker, resource) if wanted is None or c.name in wanted]
+            return result
         entries = _entries(broker, resource.resource_type, resource.resource_name)
     except ProtocolError as error:
         result.error_code, result.error_message = error.code.number, error.detail
         return result
-    keys = resource.configuration_keys
-    wanted = None if not keys else frozenset(keys)
     result.configs = [_shown(e, body) for e in entries if wanted is None or e.row.name in wanted]
     return result
 
@@ -76,7 +82,23 @@ def _entries(broker: Broker, kind: int, name: str) -> list[Entry]:
     if kind == GROUP and name:
         own = broker.image.configs_of(GROUP, name)
         return describe_topic(GROUP_ROWS.values(), own, broker.live.layers(), Source.GROUP)
+    if kind == CLIENT_METRICS and name:
+        own = broker.image.configs_of(CLIENT_METRICS, name)
+        rows = CLIENT_METRICS_ROWS.values()
+        return describe_topic(rows, own, broker.live.layers(), Source.CLIENT_METRICS)
     raise ErrorCode.INVALID_REQUEST.error(f"resources of type {kind} and name {name!r} have no settings here")
+
+
+def _loggers(broker: Broker, resource: DescribeConfigsResource) -> list[DescribeConfigsResourceResult]:
+    """The loggers of this broker, each a setting whose value is its level."""
+    if resource.resource_name != str(broker.settings.node_id):
+        raise ErrorCode.INVALID_REQUEST.error(
+            f"this is broker {broker.settings.node_id}, not {resource.resource_name!r}: ask that one"
+        )
+    return [
+        DescribeConfigsResourceResult(name=name, value=level, config_source=Source.BROKER_LOGGER)
+        for name, level in levels().items()
+    ]
 
 
 def _shown(entry: Entry, body: DescribeConfigsRequest) -> DescribeConfigsResourceResult:

@@ -1,7 +1,7 @@
 """ListConfigResources (key 74), versions 0-1: what has settings of its own.
 
-Topics, brokers, and groups to which some were given; client metrics have none here. Version 0
-asks for client metrics only.
+Topics, brokers (and their loggers), and those groups and subscriptions to clients' metrics to which some were given.
+Version 0 asks for the last only.
 """
 
 from __future__ import annotations
@@ -24,16 +24,14 @@ KNOWN = (TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP)
 
 
 def handle(broker: Broker, request: Request[ListConfigResourcesRequest]) -> ListConfigResourcesResponse:
-    if request.version == 0:
-        return ListConfigResourcesResponse()
-    wanted = dict.fromkeys(request.body.resource_types or KNOWN)
+    asked = [CLIENT_METRICS] if request.version == 0 else request.body.resource_types
+    wanted = dict.fromkeys(asked or KNOWN)
     if any(kind not in KNOWN for kind in wanted):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION.number)
-    names = {
-        TOPIC: list(broker.image.topics),
-        BROKER: [str(id) for id in broker.image.brokers],
-        GROUP: [name for kind, name in broker.image.configs if kind == GROUP],
-    }
+    brokers = [str(id) for id in broker.image.brokers]
+    names = {TOPIC: list(broker.image.topics), BROKER: brokers, BROKER_LOGGER: brokers}
+    for kind in (CLIENT_METRICS, GROUP):
+        names[kind] = [name for each, name in broker.image.configs if each == kind]
     return ListConfigResourcesResponse(
         config_resources=[ConfigResource(name, kind) for kind in wanted for name in names.get(kind, [])]
     )

@@ -1,6 +1,6 @@
 """Every metric there is, and the text of all of them.
 
-Read next: replication.py, traffic.py, cluster.py, process.py.
+Read next: replication.py, traffic.py, cluster.py, clients.py, process.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from andiron.broker.group_stats import LagWatch
-from andiron.edge.metrics import cluster, process, replication, traffic
+from andiron.edge.metrics import clients, cluster, process, replication, traffic
 from andiron.edge.metrics.survey import Survey
 from andiron.edge.metrics.text import render
 
@@ -21,6 +21,7 @@ SECTIONS = {
     "Replication": replication.FAMILIES,
     "Traffic": traffic.FAMILIES,
     "The cluster, groups and transactions": cluster.FAMILIES,
+    "Clients": clients.FAMILIES,
     "The process": process.FAMILIES,
 }
 FAMILIES = [family for families in SECTIONS.values() for family in families]

@@ -2,7 +2,8 @@
 
 A record may go if there is a later one of its key. A tombstone may go by itself once
 delete.retention.ms have passed, and takes with it the right of the key's older records to be there.
-Nothing of the active segment goes. What stays is byte for byte what was written. Until when a tombstone stays is
+Nothing of the active segment goes, as far as that can be told: where a node has several directories a log may have
+moved, and has other segments since. What stays is byte for byte what was written. Until when a tombstone stays is
 written down by whoever first compacts it, and counts on other nodes as well, whatever their clocks say.
 
 Of transactions: what was aborted goes, and supersedes nothing; what is undecided stays, and supersedes nothing
@@ -79,12 +80,18 @@ def check_gone(
         key = mirror.records[offset].key
         if mirror.is_rotten(offset) or _was_of_no_use(mirror, offset, found):
             continue
-        if not mirror.was_compacted or offset >= partition.log.segments.active.base:
+        if not mirror.was_compacted or offset >= _sealed_end(host, partition):
             raise Violation(LATEST, f"{mirror.name}: the record at {offset} is gone")
         if key is None or latest_found.get(key, -1) > offset:
             continue
         if not _is_spent(host, mirror, latest_ever[key]):
             raise Violation(LATEST, f"{mirror.name}: {offset} was the latest of {key!r}, and is gone")
+
+
+def _sealed_end(host: Host, partition: Partition) -> int:
+    """From where on no record can have been compacted."""
+    log = partition.log
+    return log.segments.active.base if len(host.settings.log_dirs) == 1 else log.end
 
 
 def _was_of_no_use(mirror: Mirror, offset: int, found: Mapping[int, Record]) -> bool:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
+from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
 from andiron.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from worlds.node import BROKER, TOPIC, SmallNode, error_of
 
 TOPIC_ITSELF, THIS_BROKER, ALL_BROKERS, STATIC, DEFAULT = 1, 2, 3, 4, 5
-OF_THE_GROUP = 8
-GROUP = 32
+OF_A_LOGGER, OF_A_SUBSCRIPTION, OF_THE_GROUP = 6, 7, 8
+LOGGERS, CLIENT_METRICS, GROUP = 8, 16, 32
 
 
 def describe(node, kind, name, *keys, version=4, synonyms=False, documentation=False):
@@ -121,10 +121,14 @@ def test_a_group_has_the_brokers_defaults_and_what_was_given_to_it(node):
         config.name: (config.value, config.config_source) for config in describe(node, GROUP, "g").configs
     }
 
-    assert shown == {
-        "consumer.session.timeout.ms": ("50000", OF_THE_GROUP),
-        "consumer.heartbeat.interval.ms": ("5000", DEFAULT),
-    }
+    assert shown.keys() == GROUP_ROWS.keys()
+    assert (
+        shown.items()
+        >= {
+            "consumer.session.timeout.ms": ("50000", OF_THE_GROUP),
+            "consumer.heartbeat.interval.ms": ("5000", DEFAULT),
+        }.items()
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,3 +144,25 @@ def test_what_has_no_settings_here(node, kind, name, code):
 
     assert (error_of(result), result.configs) == (code, [])
     assert (result.resource_type, result.resource_name) == (kind, name)
+
+
+def test_the_loggers_of_this_broker_are_shown_with_their_levels(node):
+    shown = {config.name: config for config in describe(node, LOGGERS, "1").configs}
+
+    assert shown["root"].value in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+    assert shown["andiron.broker.replica_places"].config_source == OF_A_LOGGER
+    [one] = describe(node, LOGGERS, "1", "root").configs
+    assert one.name == "root"
+
+
+@pytest.mark.parametrize("name", ["2", "", "one"])
+def test_the_loggers_of_others_are_not(node, name):
+    assert error_of(describe(node, LOGGERS, name)) == "INVALID_REQUEST"
+
+
+def test_a_subscription_to_clients_metrics_is_shown_with_its_defaults(node):
+    node.ask(node.alter_request(CLIENT_METRICS, "m", {"metrics": "a.,b."}))
+
+    assert source(node, CLIENT_METRICS, "m", "metrics") == ("a.,b.", OF_A_SUBSCRIPTION)
+    assert source(node, CLIENT_METRICS, "m", "interval.ms") == ("300000", DEFAULT)
+    assert error_of(describe(node, CLIENT_METRICS, "")) == "INVALID_REQUEST"

@@ -1,5 +1,7 @@
 """Single settings change, and the running logs feel it."""
 
+import logging
+
 import pytest
 
 from andiron.wire.messages.incremental_alter_configs import (
@@ -10,6 +12,7 @@ from andiron.wire.messages.incremental_alter_configs import (
 from worlds.node import BROKER, TOPIC, error_of
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
+LOGGERS = 8
 DAY = 86_400_000
 
 
@@ -135,3 +138,37 @@ def test_resources_of_one_request_fail_each_for_itself(node):
     results = node.ask(IncrementalAlterConfigsRequest(resources)).responses
 
     assert [error_of(result) for result in results] == ["UNKNOWN_TOPIC_OR_PARTITION", "NONE"]
+
+
+@pytest.fixture
+def fetcher_logger():
+    """One of the node's loggers, and its level as it was."""
+    logger = logging.getLogger("andiron.broker.replica_places")
+    before = logger.level
+    yield logger
+    logger.setLevel(before)
+
+
+def test_the_loggers_of_this_broker_are_set_here(node, fetcher_logger):
+    assert error_of(alter(node, LOGGERS, "1", (fetcher_logger.name, SET, "DEBUG"))) == "NONE"
+
+    assert fetcher_logger.level == logging.DEBUG
+
+
+def test_those_of_another_broker_are_not(node, fetcher_logger):
+    assert error_of(alter(node, LOGGERS, "2", (fetcher_logger.name, SET, "DEBUG"))) == "INVALID_REQUEST"
+
+    assert fetcher_logger.level == logging.NOTSET
+
+
+def test_loggers_and_topics_may_be_in_one_request(node, fetcher_logger):
+    node.create("t")
+    resources = [
+        AlterConfigsResource(LOGGERS, "1", [AlterableConfig(fetcher_logger.name, SET, "ERROR")]),
+        AlterConfigsResource(TOPIC, "t", [AlterableConfig("flush.ms", SET, "8")]),
+    ]
+
+    answers = node.ask(IncrementalAlterConfigsRequest(resources)).responses
+
+    assert {(each.resource_type, error_of(each)) for each in answers} == {(LOGGERS, "NONE"), (TOPIC, "NONE")}
+    assert (fetcher_logger.level, node.log("t").settings.flush_ms) == (logging.ERROR, 8)

@@ -22,8 +22,8 @@ def filled(node):
 
 @pytest.mark.parametrize(
     ("kinds", "expected"),
-    [([], {(TOPIC, "t"), (TOPIC, "u"), (BROKER, "1")}), ([TOPIC], {(TOPIC, "t"), (TOPIC, "u")}),
-     ([BROKER, LOGGERS], {(BROKER, "1")}), ([GROUPS, METRICS], set())],
+    [([], {(TOPIC, "t"), (TOPIC, "u"), (BROKER, "1"), (LOGGERS, "1")}), ([TOPIC], {(TOPIC, "t"), (TOPIC, "u")}),
+     ([BROKER, LOGGERS], {(BROKER, "1"), (LOGGERS, "1")}), ([GROUPS, METRICS], set())],
 )  # fmt: skip
 def test_resources_by_their_kinds(filled, kinds, expected):
     assert told(filled.ask(ListConfigResourcesRequest(kinds), 1)) == expected
