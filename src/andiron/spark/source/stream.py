@@ -48,7 +48,7 @@ from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import Ranges, admit, cut, is_enough, ranges
 from andiron.spark.source.progress import Progress
 from andiron.spark.source.scan import report, scan
-from andiron.spark.source.topics import Topics, reaching
+from andiron.spark.source.topics import Topics, check_named, reaching
 
 SIZES_GOOD_FOR_S = 10.0
 
@@ -183,6 +183,7 @@ class Opened:
         """Where the options say that reading starts."""
         options, topics = self._options, self._topics
         partitions = topics.find().all()
+        check_named(options.starting, partitions)
         ends = {**topics.ends(partitions), **self.ends.now()}
         found = topics.resolve_start(options.starting, partitions, ends, options.late_start_is_latest)
         for partition, offset in found.items():

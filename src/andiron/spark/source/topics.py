@@ -105,6 +105,10 @@ class Topics:
         names = {each.name for each in there}
         return Found(_partitions(there), [each for each in self.which.topics if each not in names])
 
+    def reach(self) -> None:
+        """Wait for the cluster, as one does who knows that it was there a moment ago."""
+        self._client.reach()
+
     def ids(self) -> dict[str, bytes]:
         """The id of each topic, as it was last seen: one of the same name made later has another."""
         return {name: topic.id for name, topic in self._client.metadata.topics.items()}
@@ -171,7 +175,7 @@ class Topics:
     def resolve(
         self, place: Place, partitions: list[TopicPartition], ends: Mapping[TopicPartition, int]
     ) -> Offsets:
-        """The offset of a place in each of the partitions, whose ends are known.
+        """The offset of a place in each of the partitions, whose ends are known; the place tells of all of them.
 
         NO_MATCH stands where a partition has no record as new as the time asked for.
         """
@@ -183,7 +187,6 @@ class Topics:
                     else {each: ends[each] for each in partitions}
                 )
             case AtOffsets(offsets):
-                _check_named(partitions, offsets)
                 first = self.starts([each for each in partitions if offsets[each] == EARLIEST])
                 return {
                     each: first[each]
@@ -196,8 +199,7 @@ class Topics:
             case AtTime(timestamp):
                 return self.at_times(dict.fromkeys(partitions, timestamp))
             case AtTimes(timestamps):
-                _check_named(partitions, timestamps)
-                return self.at_times(timestamps)
+                return self.at_times({each: timestamps[each] for each in partitions})
 
     def resolve_start(
         self,
@@ -224,10 +226,12 @@ def _partitions(topics: Iterable[Topic]) -> list[TopicPartition]:
     return [each for topic in topics for each in topic.names()]
 
 
-def _check_named(partitions: list[TopicPartition], named: Mapping[TopicPartition, int]) -> None:
-    if named.keys() != set(partitions):
-        raise SettingError(
-            "startingOffsets, endingOffsets and the like",
-            "must name every partition that is read and no other (-2 is the earliest, -1 the latest); "
-            f"named are {shown(list(named))}, read are {shown(partitions)}",
-        )
+def check_named(place: Place, partitions: list[TopicPartition]) -> None:
+    """Refuse a place that is told partition by partition unless it tells all that are read, and no other."""
+    match place:
+        case AtOffsets(named) | AtTimes(named) if named.keys() != set(partitions):
+            raise SettingError(
+                "startingOffsets, endingOffsets and the like",
+                "must name every partition that is read and no other (-2 is the earliest, -1 the latest); "
+                f"named are {shown(list(named))}, read are {shown(partitions)}",
+            )

@@ -13,7 +13,7 @@ from andiron.model.settings import SettingError
 from andiron.spark.source.offsets import AtOffsets, AtTime, AtTimes, Everywhere
 from andiron.spark.source.options import Which
 from andiron.spark.source.plan import Log
-from andiron.spark.source.topics import NO_MATCH, Topics, Unreachable, reaching
+from andiron.spark.source.topics import NO_MATCH, Topics, Unreachable, check_named, reaching
 from unit.spark.world import EARLIEST, LATEST, World
 
 T0, T1, T2, U0 = (TopicPartition(*each) for each in (("t", 0), ("t", 1), ("t", 2), ("u", 0)))
@@ -111,6 +111,7 @@ def test_a_record_has_an_average_size(world: World) -> None:
 def resolve(world: World, place, **options) -> dict[TopicPartition, int]:
     asked = topics(world, Which(topics=("t",)))
     partitions = asked.find().all()
+    check_named(place, partitions)
     return asked.resolve_start(
         place, partitions, asked.ends(partitions), **{"late_is_latest": False, **options}
     )
