@@ -135,6 +135,9 @@ class Streams:
         self._both = both
         self.options = dict(options)
         self._once = once
+        self._readers = dict(
+            zip(FORMATS, FORMATS, strict=True)
+        )  # whose checkpoint it is, who goes on with it
         self._queries: dict[str, StreamingQuery] = {}
         self._refused: dict[str, Failure] = {}
         self._checkpoints = {each: both.new_folder() for each in FORMATS}
@@ -155,6 +158,10 @@ class Streams:
             query.stop()
         self._queries = {}
 
+    def change_places(self) -> None:
+        """When started again, each goes on with the other's checkpoint."""
+        self._readers = {STOCK: self._readers[OURS], OURS: self._readers[STOCK]}
+
     def catch_up(self) -> list[Seen] | Failure:
         """Every row so far, when all that is there has been read."""
         return agreed(self.outcomes())
@@ -167,7 +174,7 @@ class Streams:
         """Where each batch that had rows ended."""
         return agreed(
             {
-                name: [json.loads(p.sources[0].endOffset) for p in query.recentProgress if p.numInputRows]
+                name: [_ended(each) for each in query.recentProgress if each.numInputRows]
                 for name, query in self._queries.items()
             }
         )
@@ -177,7 +184,8 @@ class Streams:
             self._rows[name] += map(seen, rows.collect())
 
         options = {**self._both.common, **texts(self.options)}
-        stream = self._both.spark.readStream.format(name).options(**options).load().writeStream
+        source = self._both.spark.readStream.format(self._readers[name]).options(**options)
+        stream = source.load().writeStream
         stream = stream.option("checkpointLocation", self._checkpoints[name])
         return stream.foreachBatch(keep).trigger(**self._trigger()).start()
 
@@ -218,6 +226,11 @@ def texts(options: Options) -> dict[str, str]:
 def own(options: Options, topic: str) -> Options:
     """The options with the word TOPIC replaced by a topic's name."""
     return {name: topic if value == "TOPIC" else value for name, value in options.items()}
+
+
+def _ended(progress: Any) -> dict[str, dict[str, int]]:
+    """Where a batch ended, without the ids of topics that ours notes beside it."""
+    return {topic: ends for topic, ends in json.loads(progress.sources[0].endOffset).items() if ends}
 
 
 def _headers(row: Row) -> tuple[tuple[str, bytes | None], ...] | None:

@@ -76,9 +76,9 @@ class BatchReader(DataSourceReader):
             topics = self._topics()
             whole = self._ranges(topics, self._all(topics))
         found = pieces(cut(whole, options.min_partitions, options.max_records_per_partition))
-        others = frozenset(each.partition for each in found)
-        *most, last = found or [None]
-        return [InputPartition(Task(each)) for each in most] + [InputPartition(Task(last, others))]
+        tasks = [Task(each) for each in found] or [Task(None)]
+        tasks[-1] = tasks[-1]._replace(others=frozenset(each.partition for each in found))
+        return [InputPartition(each) for each in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a task."""

@@ -22,7 +22,7 @@ from andiron.client.blocking.client import Client
 from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.client.core.metadata import Topic
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import NO_TOPIC_ID, TopicPartition
 from andiron.model.settings import SettingError
 from andiron.spark.kafka_options import BOOTSTRAP, KafkaOptions
 from andiron.spark.source.offsets import (
@@ -30,6 +30,7 @@ from andiron.spark.source.offsets import (
     AtTime,
     AtTimes,
     Everywhere,
+    Ids,
     Offsets,
     Place,
     shown,
@@ -109,9 +110,10 @@ class Topics:
         """Wait for the cluster, as one does who knows that it was there a moment ago."""
         self._client.reach()
 
-    def ids(self) -> dict[str, bytes]:
+    def ids(self) -> Ids:
         """The id of each topic, as it was last seen: one of the same name made later has another."""
-        return {name: topic.id for name, topic in self._client.metadata.topics.items()}
+        topics = self._client.metadata.topics
+        return {name: topic.id_text for name, topic in topics.items() if topic.id != NO_TOPIC_ID}
 
     def _refreshed(self, names: Iterable[str]) -> list[Topic]:
         wanted = list(names)
