@@ -13,8 +13,8 @@ A partition that is suddenly gone, or ends before what was read of it, may be a 
 others; it is asked again a few times before it is believed. Once believed, it is a loss: the query fails, or
 goes on without that partition. If it is there again, made anew under the same name, it comes back with
 the next batch as a new partition, from its beginning. So no record of the new log is passed over, and
-what was done is in Spark's offset log, batch by batch. That a topic was made anew is known by its id, which stands beside
-the offsets: also after a restart, and also where the new log is the longer one.
+what was done is in Spark's offset log, batch by batch. That a topic was made anew is known by its id, which
+stands beside the offsets: also after a restart, and also where the new log is the longer one.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ that cannot be reached at all, at the start, is told in one line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -92,9 +91,8 @@ class Topics:
     def find(self) -> Found:
         """The partitions to be read, as they are now."""
         if self.which.pattern is not None:
-            pattern = re.compile(self.which.pattern)
             there = [each for each in self._client.topics() if not each.internal]
-            return Found(_partitions(each for each in there if pattern.fullmatch(each.name)), [])
+            return Found(_partitions(each for each in there if self.which.matches(each.name)), [])
         if self.which.partitions:
             there = self._refreshed(topics_of(self.which.partitions))
             known = set(_partitions(there))
