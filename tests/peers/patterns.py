@@ -81,7 +81,8 @@ PATTERNS: list[tuple[str, list[str] | None]] = [
 _ATOMS = (
     "a", "b", "O", "1", "_", r"\.", r"\-", ".", r"\w", r"\W", r"\d", r"\D", r"\p{Lower}", r"\P{Alpha}", r"\p{Punct}",
     r"\p{Lu}", r"\p{IsAlphabetic}", r"\p{javaLetterOrDigit}", "[ab]", "[^ab]", "[a-f&&[^b]]", r"[^\w&&[^_]]",
-    "[a[b-d]]", r"[\d_]", "[^a-z[0-9]]", r"\Q.\E", r"\x61", "(?i:a)", "(?i:[^B])", r"(?i:\p{Upper})", "[a-c&&b-d&&[^c]]",
+    "[a[b-d]]", r"[\d_]", "[^a-z[0-9]]", r"\Q.\E", r"\x61", "(?i:a)", "(?i:[^B])", r"(?i:\p{Upper})",
+    "[a-c&&b-d&&[^c]]",
 )  # fmt: skip
 _QUANTIFIERS = ("", "", "", "*", "+", "?", "*?", "+?", "*+", "++", "?+", "{2}", "{1,2}", "{1,}+")
 

@@ -55,8 +55,8 @@ class Ends:
         self._options = options
         self._clock, self._sleep = clock, sleep
         self._asked_at = float("-inf")
-        self._missing: list[str | TopicPartition] = []
-        self._given_up: set[str | TopicPartition] = set()
+        self._missing: list[str] = []
+        self._given_up: set[str] = set()
 
     def now(self) -> Offsets:
         """The ends of all partitions that are to be read."""
@@ -141,14 +141,14 @@ class Ends:
 
     def _never_there(self, start: Mapping[TopicPartition, int]) -> list[str]:
         """Complain of what is wanted, is missing, and was never read."""
-        known = {*start, *topics_of(start), *self._given_up}
+        known = {*topics_of(start), *self._given_up}
         unknown = [each for each in self._missing if each not in known]
         if not unknown:
             return []
         if self._options.fail_on_data_loss:
             raise no_such(unknown)
         self._given_up.update(unknown)
-        return [f"{', '.join(map(str, unknown))}: not there"]
+        return [f"{', '.join(unknown)}: not there"]
 
     def _tell(
         self,

@@ -282,7 +282,7 @@ class _Translation:
         found = self._union(first=True)
         while self._skip("&&"):
             right = self._union(first=False)
-            found = found & right if right is not None else found
+            found = right if found is None else found if right is None else found & right
         if not self._skip("]"):
             self._fail("a class of characters is not closed")
         return NAMES - (found or NOTHING) if negated else found or NOTHING

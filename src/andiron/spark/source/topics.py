@@ -12,7 +12,8 @@ that cannot be reached at all, at the start, is told in one line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -38,6 +39,8 @@ from andiron.spark.source.offsets import (
 from andiron.spark.source.options import Which
 from andiron.spark.source.plan import Log
 
+log = logging.getLogger(__name__)
+
 NO_MATCH = -1  # what a broker says of a time after the last record
 
 
@@ -46,10 +49,10 @@ class Unreachable(AndironError):
 
 
 class Found(NamedTuple):
-    """The partitions that are there, and the topics or partitions that are wanted and are not."""
+    """The partitions that are there, and the topics that are wanted and are not."""
 
     partitions: list[TopicPartition]
-    missing: list[str | TopicPartition]
+    missing: list[str]
 
     def all(self) -> list[TopicPartition]:
         """The partitions, where none is missing."""
@@ -58,9 +61,9 @@ class Found(NamedTuple):
         return self.partitions
 
 
-def no_such(missing: Iterable[str | TopicPartition]) -> SettingError:
-    """What to raise where something is wanted that never was."""
-    names = [f"topic {each!r}" if isinstance(each, str) else f"partition {each}" for each in missing]
+def no_such(missing: Iterable[str]) -> SettingError:
+    """What to raise where a topic is wanted that never was."""
+    names = [f"topic {each!r}" for each in missing]
     return SettingError("subscribe, assign", f"there is no {', no '.join(names)} in the cluster")
 
 
@@ -85,6 +88,7 @@ class Topics:
         self.committed = committed
         self._client = client
         self._admin = Admin(client)
+        self._has_warned = False  # of partitions that are not there
 
     # ── which there are ──────────────────────────────────────────────────────────────
 
@@ -94,15 +98,23 @@ class Topics:
             there = [each for each in self._client.topics() if not each.internal]
             return Found(_partitions(each for each in there if self.which.matches(each.name)), [])
         if self.which.partitions:
-            there = self._refreshed(topics_of(self.which.partitions))
-            known = set(_partitions(there))
-            wanted = self.which.partitions
-            return Found(
-                [each for each in wanted if each in known], [each for each in wanted if each not in known]
-            )
+            return self._find_assigned(self.which.partitions)
         there = self._refreshed(self.which.topics)
         names = {each.name for each in there}
         return Found(_partitions(there), [each for each in self.which.topics if each not in names])
+
+    def _find_assigned(self, wanted: Collection[TopicPartition]) -> Found:
+        """These partitions. One that its topic does not have is passed over, as Spark's own source does it."""
+        named = topics_of(wanted)
+        there = self._refreshed(named)
+        names, known = {each.name for each in there}, set(_partitions(there))
+        absent = [each for each in wanted if each.topic in names and each not in known]
+        if absent and not self._has_warned:
+            log.warning("%s: not there, and not read until it is", shown(absent))
+            self._has_warned = True
+        return Found(
+            [each for each in wanted if each in known], [each for each in named if each not in names]
+        )
 
     def reach(self) -> None:
         """Wait for the cluster, as one does who knows that it was there a moment ago."""
