@@ -23,8 +23,10 @@ Read next: ends.py, plan.py; progress.py for the group that mirrors the query.
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator, Mapping
+from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -130,7 +132,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return scan(self.options, partition.value)
 
     def stop(self) -> None:
-        """Hang up."""
+        """Hang up. Where Spark did so first, which is how it ends a query, the process ends without a word."""
+        if isinstance(sys.exception(), (EOFError, ConnectionError)):
+            sys.excepthook = _say_nothing
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -156,6 +160,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return done
         self._last_batch_at = now
         return admit(from_, ends, limits, opened.record_bytes(ends) if limits.max_bytes else None)
+
+
+def _say_nothing(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Spark's runner would tell of its own end, and nobody is there to be told."""
 
 
 class Opened:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from typing import Any
@@ -291,6 +292,26 @@ def test_progress_is_mirrored_when_a_batch_is_done(world: World) -> None:
     assert world.committed == {("report", T0): 5, ("report", T1): 5}
     made.stop()
     made.stop()
+
+
+@pytest.mark.parametrize(
+    ("error", "is_quiet"), [(EOFError(), True), (BrokenPipeError(), True), (OSError(), False)]
+)
+def test_a_process_that_spark_has_hung_up_on_ends_without_a_word(
+    world: World,
+    error: Exception,
+    is_quiet: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    try:
+        raise error
+    except (OSError, EOFError):
+        reader(world).stop()
+
+    sys.excepthook(type(error), error, None)
+    assert (capsys.readouterr().err == "") == is_quiet
 
 
 def test_a_slip_of_the_pen_is_told_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
