@@ -14,6 +14,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
+import pickle
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -85,7 +87,7 @@ class Both:
     def write(self, rows: Rows, topics: Mapping[str, str], options: Options) -> Failure | None:
         """A batch write by each connector, to the topic that is its own."""
         return agreed(
-            {each: self._write(each, rows(topics[each]), own(options, topics[each])) for each in FORMATS}
+            {each: self.save(each, rows(topics[each]), own(options, topics[each])) for each in FORMATS}
         )
 
     def pour(self, rows: Rows, topics: Mapping[str, str], options: Options) -> Failure | None:
@@ -96,20 +98,22 @@ class Both:
 
     def _read(self, name: str, options: Options) -> list[Seen] | Failure:
         try:
-            return sorted(map(seen, self._load(name, options).collect()), key=lambda row: row[:3])
+            return sorted(map(seen, self.load(name, options).collect()), key=lambda row: row[:3])
         except ERRORS as error:
             return Failure(str(error))
 
     def _tasks(self, name: str, options: Options) -> list[int]:
-        by_task = self._load(name, options).groupBy(spark_partition_id()).count()
+        by_task = self.load(name, options).groupBy(spark_partition_id()).count()
         return sorted(row["count"] for row in by_task.collect())
 
-    def _load(self, name: str, options: Options) -> DataFrame:
+    def load(self, name: str, options: Options) -> DataFrame:
+        """A batch read by one of them."""
         return self.spark.read.format(name).options(**{**self.common, **texts(options)}).load()
 
-    def _write(self, name: str, rows: DataFrame, options: Options) -> Failure | None:
+    def save(self, name: str, rows: DataFrame, options: Options, mode: str = "append") -> Failure | None:
+        """A batch write by one of them."""
         try:
-            rows.write.format(name).options(**{**self.common, **texts(options)}).mode("append").save()
+            rows.write.format(name).options(**{**self.common, **texts(options)}).mode(mode).save()
         except ERRORS as error:
             return Failure(str(error))
         return None
@@ -135,10 +139,12 @@ class Streams:
         self._both = both
         self.options = dict(options)
         self._once = once
+        self._readers = dict(
+            zip(FORMATS, FORMATS, strict=True)
+        )  # whose checkpoint it is, who goes on with it
         self._queries: dict[str, StreamingQuery] = {}
         self._refused: dict[str, Failure] = {}
         self._checkpoints = {each: both.new_folder() for each in FORMATS}
-        self._rows: dict[str, list[Seen]] = {each: [] for each in FORMATS}
 
     def start(self) -> None:
         """Start them, or start them again where they stopped."""
@@ -155,6 +161,10 @@ class Streams:
             query.stop()
         self._queries = {}
 
+    def change_places(self) -> None:
+        """When started again, each goes on with the other's checkpoint."""
+        self._readers = {STOCK: self._readers[OURS], OURS: self._readers[STOCK]}
+
     def catch_up(self) -> list[Seen] | Failure:
         """Every row so far, when all that is there has been read."""
         return agreed(self.outcomes())
@@ -167,19 +177,17 @@ class Streams:
         """Where each batch that had rows ended."""
         return agreed(
             {
-                name: [json.loads(p.sources[0].endOffset) for p in query.recentProgress if p.numInputRows]
+                name: [_ended(each) for each in query.recentProgress if each.numInputRows]
                 for name, query in self._queries.items()
             }
         )
 
     def _start(self, name: str) -> StreamingQuery:
-        def keep(rows: DataFrame, batch: int) -> None:
-            self._rows[name] += map(seen, rows.collect())
-
         options = {**self._both.common, **texts(self.options)}
-        stream = self._both.spark.readStream.format(name).options(**options).load().writeStream
+        source = self._both.spark.readStream.format(self._readers[name]).options(**options)
+        stream = source.load().writeStream
         stream = stream.option("checkpointLocation", self._checkpoints[name])
-        return stream.foreachBatch(keep).trigger(**self._trigger()).start()
+        return stream.foreachBatch(Keep(self._file(name))).trigger(**self._trigger()).start()
 
     def _trigger(self) -> dict[str, Any]:
         return {"availableNow": True} if self._once else {"processingTime": "0 seconds"}
@@ -194,7 +202,32 @@ class Streams:
                 self._queries[name].processAllAvailable()
         except ERRORS as error:
             return Failure(str(error))
-        return sorted(self._rows[name], key=lambda row: row[:3])
+        return sorted(kept(self._file(name)), key=lambda row: row[:3])
+
+    def _file(self, name: str) -> str:
+        """Where the rows are kept that came of a stream."""
+        return f"{self._checkpoints[name]}.rows"
+
+
+@dataclass(frozen=True)
+class Keep:
+    """For foreachBatch: rows into a file, since with Spark Connect this runs in a process of the server's."""
+
+    path: str
+
+    def __call__(self, rows: DataFrame, batch: int) -> None:
+        found = [tuple(seen(each)) for each in rows.collect()]
+        with open(self.path, "ab") as file:
+            pickle.dump(found, file)
+
+
+def kept(path: str) -> Iterator[Seen]:
+    """The rows in a file."""
+    if not os.path.exists(path):
+        return
+    with open(path, "rb") as file:
+        while file.peek(1):
+            yield from (Seen(*each) for each in pickle.load(file))
 
 
 def agreed(outcomes: dict[str, Any]) -> Any:
@@ -218,6 +251,11 @@ def texts(options: Options) -> dict[str, str]:
 def own(options: Options, topic: str) -> Options:
     """The options with the word TOPIC replaced by a topic's name."""
     return {name: topic if value == "TOPIC" else value for name, value in options.items()}
+
+
+def _ended(progress: Any) -> dict[str, dict[str, int]]:
+    """Where a batch ended, without the ids of topics that ours notes beside it."""
+    return {topic: ends for topic, ends in json.loads(progress.sources[0].endOffset).items() if ends}
 
 
 def _headers(row: Row) -> tuple[tuple[str, bytes | None], ...] | None:

@@ -46,10 +46,10 @@ class Queries:
         return writer.trigger(**trigger or {"processingTime": "0 seconds"}).start()
 
     def offsets(self, batch: int) -> dict[str, dict[str, int]]:
-        """Where a batch ended, as Spark has written it down."""
+        """Where a batch ended in each partition, as Spark has written it down."""
         with open(f"{self.checkpoint}/offsets/{batch}", encoding="utf-8") as file:
             told: dict[str, dict[str, int]] = json.loads(file.read().splitlines()[-1])
-        return told
+        return {topic: offsets for topic, offsets in told.items() if offsets}
 
     def _options(self, topic: str | None, options: dict[str, Any]) -> dict[str, str]:
         which = {} if topic is None else {"subscribe": topic}

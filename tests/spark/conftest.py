@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from peers import jars
+from peers import jars, spark_kinds
 from peers.node import Node
 from peers.quick_spark import use_quick_spark
 from peers.topics import Topics
@@ -39,7 +39,10 @@ SETTINGS = {
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The session, with the stock connector's jars on its class path where they can be had."""
+    """The session, with the stock connector's jars on its class path where they can be had.
+
+    It is ours, unless $ANDIRON_SPARK_KIND asks for another (tests/peers/spark_kinds.py).
+    """
     ours = pytest.importorskip(
         "andiron.spark", reason="pyspark is not installed (pip install 'andiron[spark]')"
     )
@@ -47,7 +50,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     with contextlib.suppress(jars.Missing):
         conf["spark.jars"] = ",".join(map(str, jars.connector_jars().files))
     try:
-        started = ours.session("tests", master="local[2]", **conf)
+        started = spark_kinds.start(conf)
     except ours.NoJava as why:
         pytest.skip(str(why))
     yield started

@@ -22,8 +22,14 @@ from peers.topics import Topics
 if TYPE_CHECKING:
     from peers.connectors import Both
 
+connectors = pytest.importorskip("peers.connectors", reason="pyspark is not installed")
+agreed, FORMATS = connectors.agreed, connectors.FORMATS
+
 FROM_START = {"startingOffsets": "earliest"}
 PLAIN = {"subscribe": "plain"}
+NEVER_MIND = {"failOnDataLoss": "false"}
+BEYOND = {"startingOffsets": {"plain": {"0": 25, "1": -2, "2": 20}}}
+TOO_FAR = {"endingOffsets": {"plain": {"0": 25, "1": -1, "2": -1}}, "kafkaConsumer.pollTimeoutMs": "1000"}
 
 
 @dataclass(frozen=True)
@@ -49,10 +55,18 @@ READS = [
     Read("a pattern", {"subscribePattern": "PREFIX-(plain|trimmed)"} | FROM_START, 66, "both"),
     Read("a pattern that matches nothing", {"subscribePattern": "nothing.*"} | FROM_START, 0),
     Read("assigned partitions", {"assign": {"plain": [0, 2]}} | FROM_START, 40),
+    Read("a pattern of Java's", {"subscribePattern": r"PREFIX-\p{Lower}++"} | FROM_START, 93, "both"),
+    Read("a pattern that is none", {"subscribePattern": r"PREFIX-\p{Lower"}, None, says="subscribePattern"),
+    Read("a partition that is not there", {"assign": {"plain": [0, 7]}} | FROM_START, 20, "both"),
+    Read("a topic of partitions that is not there", {"assign": {"nowhere": [0]}} | FROM_START, None),
     Read("an empty topic", {"subscribe": "empty"} | FROM_START, 0),
     # offsets
     Read("from offsets", PLAIN | {"startingOffsets": {"plain": {"0": 5, "1": -2, "2": 20}}}, 35),
     Read("from offsets", PLAIN | {"startingOffsets": {"plain": {"0": 5, "1": -2, "2": -1}}}, 35, "stream"),
+    Read("from beyond the end", PLAIN | BEYOND, None, "both"),
+    Read("from beyond the end, and never mind", PLAIN | BEYOND | NEVER_MIND, 20, "both"),
+    Read("up to beyond the end", PLAIN | TOO_FAR, None),
+    Read("up to beyond the end, and never mind", PLAIN | TOO_FAR | NEVER_MIND, 60),
     Read("up to offsets", PLAIN | {"endingOffsets": {"plain": {"0": 5, "1": -1, "2": 0}}}, 25),
     Read(
         "from the latest to the latest",
@@ -74,6 +88,11 @@ READS = [
         "up to times by partition",
         PLAIN | {"endingOffsetsByTimestamp": {"plain": dict.fromkeys("012", BEGINNING + 15 * MINUTE)}},
         45,
+    ),
+    Read(
+        "from a time after its end",
+        PLAIN | {"startingTimestamp": BEGINNING + 9 * MINUTE, "endingTimestamp": BEGINNING + 5 * MINUTE},
+        None,
     ),
     Read("from a time after all", PLAIN | {"startingTimestamp": BEGINNING + 60 * MINUTE}, None),
     Read(
@@ -176,6 +195,22 @@ def test_a_stream_gives_the_same(read: Read, both: Both, assortment: Assortment)
 
 def test_a_read_is_cut_into_the_same_tasks(both: Both, assortment: Assortment) -> None:
     assert both.tasks(with_names(PLAIN | {"minPartitions": "6"}, assortment)) == [10] * 6
+
+
+def test_one_dataframe_gives_the_same_again_and_again(both: Both, topics: Topics) -> None:
+    topic = topics.make(2)
+    topics.write(topic, [str(each) for each in range(10)])
+
+    def counts(rows: Any) -> list[int]:
+        late, early = rows.where("offset >= 8"), rows.where("offset < 3")
+        joined = late.select("offset").join(rows.select("offset"), "offset")
+        return [each.count() for each in (late, rows, late.union(early), joined)]
+
+    loaded = {each: both.load(each, {"subscribe": topic}) for each in FORMATS}
+    assert agreed({each: counts(rows) for each, rows in loaded.items()}) == [2, 10, 5, 2]
+    topics.write(topic, ["more", "and more"])
+    topics.write(topic, ["elsewhere"], partition=1)
+    assert agreed({each: counts(rows) for each, rows in loaded.items()}) == [4, 13, 8, 4]
 
 
 def check(read: Read, outcome: Any) -> None:

@@ -115,6 +115,20 @@ def test_where_losses_do_not_matter_ours_reads_the_new_topic_from_its_beginning(
         assert sorted(values(found["andiron"])) == ["a", "b", "c", "d"]
 
 
+def test_a_checkpoint_goes_from_one_connector_to_the_other_and_back(both: Both, topics: Topics) -> None:
+    topic = topics.make(2)
+    topics.write(topic, ["a", "b"])
+    with both.follow({"subscribe": topic} | FROM_START) as streams:
+        assert values(streams.catch_up()) == ["a", "b"]
+        for new in ("c", "d", "e"):
+            streams.stop()
+            streams.change_places()
+            topics.write(topic, [new], partition=1)
+            streams.start()
+            assert values(streams.catch_up())[-1] == new
+        assert values(streams.catch_up()) == ["a", "b", "c", "d", "e"]
+
+
 def make_anew(topics: Topics, topic: str, records: list[str]) -> None:
     topics.delete(topic)
     topics.make(1, topic)

@@ -138,6 +138,27 @@ def test_a_write_leaves_the_same_records(
         assert contents(topics, targets["andiron"]) == contents(topics, targets["kafka"])
 
 
+@pytest.mark.parametrize(
+    ("mode", "stock", "ours"),
+    [
+        ("append", True, True),
+        ("overwrite", False, False),
+        ("ignore", False, False),
+        ("errorifexists", True, False),
+    ],
+)
+def test_a_topic_is_appended_to_and_not_replaced(
+    mode: str, stock: bool, ours: bool, both: Both, topics: Topics, spark: SparkSession
+) -> None:
+    """They differ in the mode that counts where none is said: Spark takes it of its own sources alone."""
+    for name, writes in (("kafka", stock), ("andiron", ours)):
+        topic = topics.make(1)
+        failure = both.save(name, spark.createDataFrame([("a",)], "value string"), {"topic": topic}, mode)
+
+        assert (failure is None) == writes, failure
+        assert topics.values(topic) == (["a"] if writes else [])
+
+
 def test_a_stream_leaves_the_same_records(both: Both, topics: Topics, spark: SparkSession) -> None:
     source = topics.make(2)
     for partition in range(2):

@@ -1,4 +1,4 @@
-"""Batch reads, in Spark itself: ranges, SQL, and filters that come down to the log."""
+"""Batch reads, in Spark itself: ranges, SQL, and one DataFrame asked again and again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from peers.node import Node
 from peers.topics import Topics
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from peers.queries import Queries
 
@@ -39,17 +39,13 @@ def filled(topics: Topics) -> str:
     return topic
 
 
-@pytest.fixture(params=["true", "false"])
-def pushdown(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[bool]:
-    """Whether filters come down to the log; the rows must not depend on it."""
+@pytest.fixture(params=["false", "true"])
+def pushdown(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[None]:
+    """Spark as it is by default, and where its user has filters handed down to sources in Python."""
     before = spark.conf.get(PUSHDOWN)
     spark.conf.set(PUSHDOWN, request.param)
-    yield request.param == "true"
+    yield
     spark.conf.set(PUSHDOWN, before)
-
-
-def tasks(rows: DataFrame) -> int:
-    return rows.rdd.getNumPartitions()
 
 
 def test_a_range_of_offsets_is_read(queries: Queries, filled: str) -> None:
@@ -60,21 +56,43 @@ def test_a_range_of_offsets_is_read(queries: Queries, filled: str) -> None:
     assert queries_of.values(rows) == ["08", "09", "10", "11"]
 
 
-def test_filters_give_the_same_rows_wherever_they_are_applied(
-    queries: Queries, filled: str, pushdown: bool
-) -> None:
+@pytest.mark.usefixtures("pushdown")
+def test_one_dataframe_gives_every_action_its_own_rows(queries: Queries, filled: str) -> None:
+    """Spark keeps the tasks of the first action on a DataFrame, whatever it filtered."""
     at = "timestamp'2023-11-14 22:13:%d Z'"
     rows = queries.read(filled)
-    by_offset = rows.where("offset >= 8 and partition = 1")
-    by_time = rows.where(f"timestamp > {at % 21} and timestamp <= {at % 23} and value != '12'")
-    by_set = rows.where("partition in (1, 7) and offset in (3, 9)")
-    nothing = rows.where("topic = 'another'")
+    late = rows.where("offset >= 8")
+    early = rows.where("offset < 3 and partition = 1")
 
-    assert queries_of.values(by_offset) == ["18", "19"]
+    assert late.count() == 4
+    assert rows.count() == 20
+    assert queries_of.values(late.union(early)) == ["08", "09", "10", "11", "12", "18", "19"]
+    assert queries_of.values(late.join(rows.where("partition = 0").select("offset"), "offset")) == [
+        "08",
+        "09",
+        "18",
+        "19",
+    ]
+    by_time = rows.where(f"timestamp > {at % 21} and timestamp <= {at % 23} and value != '12'")
     assert queries_of.values(by_time) == ["02", "03", "13"]
-    assert queries_of.values(by_set) == ["13", "19"]
-    assert queries_of.values(nothing) == []
-    assert (tasks(by_offset), tasks(by_set)) == ((1, 1) if pushdown else (2, 2))
+    assert rows.where("topic = 'another'").count() == 0
+    assert rows.groupBy("partition").count().count() == 2
+
+
+@pytest.mark.usefixtures("pushdown")
+def test_the_latest_is_found_anew_by_every_action(queries: Queries, filled: str, topics: Topics) -> None:
+    rows = queries.read(filled)
+    kept = rows.where("partition = 0").cache()
+    try:
+        assert (rows.where("offset >= 8").count(), kept.count(), rows.count()) == (4, 10, 20)
+        topics.write(filled, ["new"])
+        topics.grow(filled, 3)
+        topics.write(filled, ["newer"], partition=2)
+
+        assert queries_of.values(rows.where("offset >= 9 or partition = 2")) == ["09", "19", "new", "newer"]
+        assert (kept.count(), rows.count()) == (10, 22)
+    finally:
+        kept.unpersist()
 
 
 def test_a_view_in_sql_reads_it(queries: Queries, filled: str, node: Node) -> None:

@@ -45,10 +45,10 @@ class DefaultSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A batch read."""
-        from andiron.spark.source.batch import batch_reader
+        from andiron.spark.source.batch import BatchReader
 
         check_schema(schema, include_headers(self.options))
-        return batch_reader(parse_options(self.options, streaming=False))
+        return BatchReader(parse_options(self.options, streaming=False))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """A stream."""

@@ -45,7 +45,6 @@ DEFAULTS: dict[str, Value] = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": True,
     "spark.sql.execution.arrow.pyspark.enabled": True,
     "spark.python.unix.domain.socket.enabled": True,  # TCP makes a small task wait for acknowledgements
-    "spark.sql.python.filterPushdown.enabled": True,  # batch reads: offsets, partitions and time
     "spark.ui.enabled": False,
     "spark.ui.showConsoleProgress": False,
     "spark.log.level": "ERROR",

@@ -1,47 +1,63 @@
-"""The reader of a batch: from one place in each partition to another, both found when the query is planned.
+"""The reader of a batch: from one place in each partition to another, both found anew by every action.
 
-    startingOffsets … endingOffsets ──▶ ranges ──▶ what filters leave of them ──▶ tasks
+    driver   startingOffsets … endingOffsets ──▶ what there is ──▶ cut into pieces: tasks
+    task     startingOffsets … endingOffsets ──▶ what there is by now ──▶ my piece of it
 
-Each action on the DataFrame plans anew, as with Spark's own source: `latest` is the latest then.
+    first action     ├───── piece ─────┼───── piece ─────▶│
+    a later one            ├── piece ──┼───── piece ──────────────▶│     what came since is the last piece's
 
-Filters come down to the log where the setting spark.sql.python.filterPushdown.enabled is true. Spark refuses
-a reader that takes filters where it is false, its default, and does not tell a data source which it is.
-But it plans such reads in a worker of its own kind, so the reader that takes filters is given out there,
-and there alone.
+Spark asks a source in Python for its tasks once for each DataFrame, and keeps them for all actions on it, whatever
+they filter. So a task does not say from where to where: it says which piece of a partition it is, and
+finds out when it runs where reading starts and ends. By that `latest` is the latest of each action, as with Spark's
+own source, and a log whose beginning was deleted meanwhile is read from where it begins. One of the tasks reads what
+has no task of its own: partitions that were empty, or not there, when the tasks were made. A task that is run again may
+find more than it did the first time. Spark compares what both gave and does again what was made of it
+(spark.sql.shuffle.orderIndependentChecksum).
 
-Read next: pushdown.py, scan.py.
+For the same reason filters are not taken here (pushFilters): Spark would keep the tasks that one filter left, and
+give them to the next action too.
+
+Read next: plan.py, scan.py.
 """
 
 from __future__ import annotations
 
 import logging
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from andiron.columns.schema import TIMESTAMP
 from andiron.model.ids import TopicPartition
-from andiron.model.settings import SettingError
 from andiron.spark.source.offsets import Offsets
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import Range, cut, ranges
-from andiron.spark.source.pushdown import ALL, Span, Window, push
 from andiron.spark.source.scan import client_of, report, scan
-from andiron.spark.source.topics import NO_MATCH, Topics, reaching
-
-PUSHING_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
+from andiron.spark.source.topics import NO_MATCH, Topics, check_named, reaching
 
 log = logging.getLogger(__name__)
 
 
-def batch_reader(options: SourceOptions) -> DataSourceReader:
-    """The reader for the process that asks."""
-    started_as = getattr(sys.modules["__main__"].__spec__, "name", None)
-    takes_filters = PUSHING_WORKER in sys.modules or started_as == PUSHING_WORKER
-    return FilteredBatchReader(options) if takes_filters else BatchReader(options)
+class Piece(NamedTuple):
+    """A part of a partition; None is wherever reading starts, or ends, when it is read."""
+
+    partition: TopicPartition
+    start: int | None = None
+    end: int | None = None
+
+    def of(self, whole: Range) -> Range:
+        """What there is of it; it may be nothing."""
+        start = whole.start if self.start is None else min(max(self.start, whole.start), whole.end)
+        end = whole.end if self.end is None else min(self.end, whole.end)
+        return Range(whole.partition, start, max(start, end))
+
+
+class Task(NamedTuple):
+    """What one task reads: a piece, and whatever no task has a piece of, if those that have are told."""
+
+    piece: Piece | None
+    others: frozenset[TopicPartition] | None = None
 
 
 class BatchReader(DataSourceReader):
@@ -49,74 +65,75 @@ class BatchReader(DataSourceReader):
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
-        self.window = Window()
 
     def partitions(self) -> list[InputPartition]:
         """The tasks."""
         options = self.options
         for warning in options.warnings:
             log.warning(warning)
-        topics = Topics(client_of(options.kafka), options.which, committed=options.kafka.committed)
         with reaching(options.kafka):
-            whole = [self.window.clip(each) for each in self._ranges(topics)]
-            whole = self._from_first_time(topics, [each for each in whole if each.size > 0])
-        tasks = cut(whole, options.min_partitions, options.max_records_per_partition)
+            topics = self._topics()
+            whole = self._ranges(topics, self._all(topics))
+        found = pieces(cut(whole, options.min_partitions, options.max_records_per_partition))
+        tasks = [Task(each) for each in found] or [Task(None)]
+        tasks[-1] = tasks[-1]._replace(others=frozenset(each.partition for each in found))
         return [InputPartition(each) for each in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a task; where there are no tasks, Spark asks for the rows of none."""
-        if partition.value is None:
-            return iter(())
-        return within(scan(self.options, partition.value), self.window.times)
+        """The rows of a task."""
+        task: Task = partition.value
+        for each in self._now(task):
+            yield from scan(self.options, each)
 
-    def _ranges(self, topics: Topics) -> list[Range]:
-        """What the options ask for, of the partitions that filters leave."""
-        partitions = topics.find().all()
+    def _now(self, task: Task) -> list[Range]:
+        """What a task has to read as things are now."""
+        with reaching(self.options.kafka):
+            topics = self._topics()
+            topics.reach()
+            found = []
+            if task.piece is not None:
+                found = [task.piece.of(each) for each in self._ranges(topics, [task.piece.partition])]
+            if task.others is not None:
+                rest = [each for each in self._all(topics) if each not in task.others]
+                found += self._ranges(topics, rest)
+        return [each for each in found if each.size > 0]
+
+    def _topics(self) -> Topics:
+        options = self.options
+        return Topics(client_of(options.kafka), options.which, committed=options.kafka.committed)
+
+    def _all(self, topics: Topics) -> list[TopicPartition]:
+        """Every partition there is to be read."""
+        found = topics.find().all()
+        for place in (self.options.starting, self.options.ending):
+            check_named(place, found)
+        return found
+
+    def _ranges(self, topics: Topics, partitions: list[TopicPartition]) -> list[Range]:
+        """What the options ask for of some partitions."""
+        options = self.options
         ends = topics.ends(partitions)
-        start = topics.resolve_start(
-            self.options.starting, partitions, ends, self.options.late_start_is_latest
-        )
-        end = _ends(topics.resolve(self.options.ending, partitions, ends), ends)
-        _check_order(start, end)
-        wanted = [each for each in partitions if self.window.includes(each)]
-        found = ranges(_only(start, wanted), _only(end, wanted), topics.logs(wanted))
-        report(found.losses, fail=self.options.fail_on_data_loss)
+        start = topics.resolve_start(options.starting, partitions, ends, options.late_start_is_latest)
+        end = _ends(topics.resolve(options.ending, partitions, ends), ends)
+        report(_backwards(start, end), fail=options.fail_on_data_loss)
+        start = {each: min(offset, end[each]) for each, offset in start.items()}
+        found = ranges(start, end, topics.logs(partitions))
+        report(found.losses, fail=options.fail_on_data_loss)
         return found.ranges
 
-    def _from_first_time(self, topics: Topics, whole: list[Range]) -> list[Range]:
-        """The ranges without what is older than any record that is wanted."""
-        first_ms = self.window.first_ms
-        if first_ms is None:
-            return whole
-        firsts = topics.at_times({each.partition: first_ms for each in whole})
-        kept = [(each, firsts[each.partition]) for each in whole if firsts[each.partition] != NO_MATCH]
-        return [each._replace(start=min(max(each.start, first), each.end)) for each, first in kept]
 
-
-class FilteredBatchReader(BatchReader):
-    """A batch read that takes Spark's filters down to the log."""
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take in filters; those that Spark must apply itself are returned."""
-        self.window, left = push(self.window, filters)
-        return left
-
-
-def within(batches: Iterable[pa.RecordBatch], times: Span) -> Iterator[pa.RecordBatch]:
-    """The rows of a span of time (µs)."""
-    if times == ALL:
-        yield from batches
-        return
-    first, end = (pa.scalar(each, TIMESTAMP) for each in times)
-    for rows in batches:
-        stamps = rows.column("timestamp")
-        wanted = pc.and_(pc.greater_equal(stamps, first), pc.less(stamps, end))
-        if (kept := rows.filter(wanted)).num_rows:
-            yield kept
-
-
-def _only(offsets: Offsets, wanted: Iterable[TopicPartition]) -> Offsets:
-    return {each: offsets[each] for each in wanted}
+def pieces(tasks: list[Range]) -> list[Piece]:
+    """The ranges as pieces of their partitions, the first and the last of each without a limit outwards."""
+    first = {each.partition: each.start for each in reversed(tasks)}
+    last = {each.partition: each.end for each in tasks}
+    return [
+        Piece(
+            partition,
+            None if start == first[partition] else start,
+            None if end == last[partition] else end,
+        )
+        for partition, start, end in tasks
+    ]
 
 
 def _ends(resolved: Offsets, ends: Offsets) -> Offsets:
@@ -124,10 +141,10 @@ def _ends(resolved: Offsets, ends: Offsets) -> Offsets:
     return {each: ends[each] if offset == NO_MATCH else offset for each, offset in resolved.items()}
 
 
-def _check_order(start: Offsets, end: Offsets) -> None:
-    for partition, offset in start.items():
-        if offset > end[partition]:
-            raise SettingError(
-                "startingOffsets, endingOffsets and the like",
-                f"{partition} would start at offset {offset}, after its end at {end[partition]}",
-            )
+def _backwards(start: Offsets, end: Offsets) -> list[str]:
+    """A sentence for each partition that would start after its end."""
+    return [
+        f"{each} would start at offset {offset}, after its end at {end[each]}"
+        for each, offset in start.items()
+        if offset > end[each]
+    ]

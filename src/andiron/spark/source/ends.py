@@ -13,7 +13,8 @@ A partition that is suddenly gone, or ends before what was read of it, may be a 
 others; it is asked again a few times before it is believed. Once believed, it is a loss: the query fails, or
 goes on without that partition. If it is there again, made anew under the same name, it comes back with
 the next batch as a new partition, from its beginning. So no record of the new log is passed over, and
-what was done is in Spark's offset log, batch by batch.
+what was done is in Spark's offset log, batch by batch. That a topic was made anew is known by its id, which
+stands beside the offsets: also after a restart, and also where the new log is the longer one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import NamedTuple
 
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
-from andiron.spark.source.offsets import Offsets, shown, topics_of
+from andiron.spark.source.offsets import Ids, Offsets, shown, topics_of
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.topics import Topics, no_such
 
@@ -54,9 +55,8 @@ class Ends:
         self._options = options
         self._clock, self._sleep = clock, sleep
         self._asked_at = float("-inf")
-        self._missing: list[str | TopicPartition] = []
-        self._given_up: set[str | TopicPartition] = set()
-        self._ids: dict[str, bytes] = {}  # of the topics that are being read
+        self._missing: list[str] = []
+        self._given_up: set[str] = set()
 
     def now(self) -> Offsets:
         """The ends of all partitions that are to be read."""
@@ -72,22 +72,24 @@ class Ends:
         """From now on there is nothing behind what is there now."""
         self.latest, self.is_fixed = self._ask(), True
 
-    def beyond(self, start: Mapping[TopicPartition, int]) -> Seen:
-        """The ends, as seen by a reader that has come to `start`."""
+    def ids(self) -> Ids:
+        """The ids of the topics, as last asked for."""
+        return self._topics.ids()
+
+    def beyond(self, start: Mapping[TopicPartition, int], ids: Mapping[str, str]) -> Seen:
+        """The ends, as seen by a reader that has come to `start` in the topics with these ids."""
         ends = self.now()
-        anew = self._made_anew(start)
+        anew = self._made_anew(start, ids)
         doubtful = _doubtful(start, ends) | anew
         for attempt in range(self._options.offset_attempts):
             if not any(self._options.which.includes(each) for each in doubtful - anew):
                 break
             if attempt:
                 self._sleep(self._options.offset_interval_ms / 1000)
-            ends = self.latest = self._ask_again(start, doubtful)
-            anew = self._made_anew(start)
+            ends = self.latest = self._ask_again(start, ids, doubtful)
+            anew = self._made_anew(start, ids)
             doubtful = _doubtful(start, ends) | anew
         losses = [*self._never_there(start), *self._tell(start, ends, doubtful, anew)]
-        for topic in topics_of(doubtful):
-            self._ids.pop(topic, None)  # should it come back, it is another
         return Seen({each: end for each, end in ends.items() if each not in doubtful}, losses)
 
     # ── asking ───────────────────────────────────────────────────────────────────────
@@ -105,12 +107,13 @@ class Ends:
         found = self._topics.find()
         ends = self._topics.ends(found.partitions)
         self._missing, self._asked_at = found.missing, self._clock()
-        for topic, id in self._topics.ids().items():
-            self._ids.setdefault(topic, id)
         return ends
 
     def _ask_again(
-        self, start: Mapping[TopicPartition, int], doubtful: Collection[TopicPartition]
+        self,
+        start: Mapping[TopicPartition, int],
+        ids: Mapping[str, str],
+        doubtful: Collection[TopicPartition],
     ) -> Offsets:
         """The ends once more; where they were fixed, of the doubtful alone."""
         fresh = self._ask()
@@ -121,7 +124,7 @@ class Ends:
                 fresh[each] = max(fresh[each], min(start[each], end))
         if not self.is_fixed or self.latest is None:
             return fresh
-        anew = self._made_anew(start)
+        anew = self._made_anew(start, ids)
         fixed = dict(self.latest)
         for each in {*doubtful, *anew}:
             fixed.pop(each, None)
@@ -131,22 +134,21 @@ class Ends:
 
     # ── telling ──────────────────────────────────────────────────────────────────────
 
-    def _made_anew(self, start: Mapping[TopicPartition, int]) -> set[TopicPartition]:
-        """Partitions of topics that have another id than when they were first seen here."""
-        known, ids = self._ids, self._topics.ids()
-        anew = {name for name, id in ids.items() if known.get(name, id) != id}
+    def _made_anew(self, start: Mapping[TopicPartition, int], ids: Mapping[str, str]) -> set[TopicPartition]:
+        """Partitions of topics that have another id than when they were read."""
+        anew = {name for name, id in self.ids().items() if ids.get(name, id) != id}
         return {each for each in start if each.topic in anew}
 
     def _never_there(self, start: Mapping[TopicPartition, int]) -> list[str]:
         """Complain of what is wanted, is missing, and was never read."""
-        known = {*start, *topics_of(start), *self._given_up}
+        known = {*topics_of(start), *self._given_up}
         unknown = [each for each in self._missing if each not in known]
         if not unknown:
             return []
         if self._options.fail_on_data_loss:
             raise no_such(unknown)
         self._given_up.update(unknown)
-        return [f"{', '.join(map(str, unknown))}: not there"]
+        return [f"{', '.join(unknown)}: not there"]
 
     def _tell(
         self,

@@ -6,6 +6,13 @@ is an offset of the whole source, in the form of Spark's own Kafka source: in `s
 checkpoint and in a query's progress. It names the next record of each partition, not the last one read.
 In an option -2 stands for the earliest record there is and -1 for the end of the log.
 
+    {"orders": {"0": 17, "1": 4}, "orders@vPEpV0A2QhGyyWGwFgFVbQ": {}}
+
+is the same with the topic's id, as this source writes it: a topic of that name that is made later has other records
+under the same offsets. No topic is called so, and Spark's own source reads the entry as a topic of which no
+partition was read; so a checkpoint goes from the one source to the other and back. What comes back without ids
+is taken to be of the topics that are there.
+
 The law: Spark compares two offsets by their text, so the same offset must always be written the same way.
 `to_json` therefore sorts; a batch would otherwise be run for every new order of the keys.
 
@@ -24,7 +31,9 @@ from andiron.model.ids import TopicPartition
 from andiron.model.settings import MAX_LONG, SettingError
 
 Offsets: TypeAlias = dict[TopicPartition, int]
+Ids: TypeAlias = dict[str, str]  # of topics, by name
 
+ID_MARK = "@"  # cannot be in the name of a topic
 SHOWN_MAX = 8
 _OFFSETS_EXAMPLE = '{"orders": {"0": 23, "1": -1}}, where -2 is the earliest and -1 the latest'
 _TIMES_EXAMPLE = '{"orders": {"0": 1767225600000}} in milliseconds since 1970'
@@ -106,11 +115,16 @@ def parse_partitions(option: str, text: str) -> tuple[TopicPartition, ...]:
 # ── as Spark keeps them ──────────────────────────────────────────────────────────────
 
 
-def to_json(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[str, int]]:
-    """An offset in Spark's form, its keys in order."""
+def to_json(
+    offsets: Mapping[TopicPartition, int], ids: Mapping[str, str] | None = None
+) -> dict[str, dict[str, int]]:
+    """An offset in Spark's form, its keys in order; with the ids of its topics, as far as they are given."""
     told: dict[str, dict[str, int]] = {}
     for partition in sorted(offsets):
         told.setdefault(partition.topic, {})[str(partition.partition)] = offsets[partition]
+    for topic in list(told):
+        if ids and topic in ids:
+            told[f"{topic}{ID_MARK}{ids[topic]}"] = {}
     return told
 
 
@@ -123,6 +137,12 @@ def of_json(told: Any) -> Offsets:
             "it belongs to another query; give this one a checkpointLocation of its own"
         )
     return offsets
+
+
+def ids_in(told: Mapping[str, Any]) -> Ids:
+    """The ids of topics in an offset."""
+    marked = (each.partition(ID_MARK) for each in told)
+    return {topic: id for topic, _, id in marked if id}
 
 
 def shown(partitions: Collection[TopicPartition]) -> str:

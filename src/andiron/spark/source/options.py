@@ -37,6 +37,7 @@ from andiron.spark.source.offsets import (
     parse_time,
     parse_times,
 )
+from andiron.spark.source.patterns import BadPattern, compile_java
 from andiron.spark.source.plan import MAX_TRIGGER_DELAY_MS, Limits
 
 SUBSCRIBE, PATTERN, ASSIGN = "subscribe", "subscribePattern", "assign"
@@ -71,10 +72,14 @@ class Which(NamedTuple):
             return f"{ASSIGN}={', '.join(map(str, self.partitions))}"
         return f"{SUBSCRIBE}={','.join(self.topics)}"
 
+    def matches(self, topic: str) -> bool:
+        """Whether the pattern matches the whole name."""
+        return self.pattern is not None and compile_java(self.pattern).fullmatch(topic) is not None
+
     def includes(self, partition: TopicPartition) -> bool:
         """Whether this partition is one of them, if it is there."""
         if self.pattern is not None:
-            return re.fullmatch(self.pattern, partition.topic) is not None
+            return self.matches(partition.topic)
         return partition in self.partitions if self.partitions else partition.topic in self.topics
 
 
@@ -159,8 +164,8 @@ def _pattern(text: str) -> str:
     if not text:
         raise SettingError(PATTERN, "empty; expected e.g. orders-.*")
     try:
-        re.compile(text)
-    except re.error as error:
+        compile_java(text)
+    except BadPattern as error:
         raise SettingError(PATTERN, f"{text!r} is no regular expression: {error}") from None
     return text
 

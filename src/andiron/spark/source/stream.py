@@ -23,8 +23,10 @@ Read next: ends.py, plan.py; progress.py for the group that mirrors the query.
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator, Mapping
+from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -41,14 +43,13 @@ from pyspark.sql.streaming.datasource import (
 from andiron.client.blocking.client import Client
 from andiron.model.errors import AndironError
 from andiron.model.ids import TopicPartition
-from andiron.model.settings import SettingError
 from andiron.spark.source.ends import Ends
-from andiron.spark.source.offsets import Offsets, of_json, to_json
+from andiron.spark.source.offsets import Ids, Offsets, ids_in, of_json, to_json
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import Ranges, admit, cut, is_enough, ranges
 from andiron.spark.source.progress import Progress
 from andiron.spark.source.scan import report, scan
-from andiron.spark.source.topics import Topics, reaching
+from andiron.spark.source.topics import Topics, check_named, reaching
 
 SIZES_GOOD_FOR_S = 10.0
 
@@ -61,7 +62,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
         self._open: Opened | None = None
-        self._initial: Offsets | None = None
+        self._initial: dict[str, Any] | None = None
         self._is_pinning = False  # initialOffset was told, and nothing has come of it yet
         self._last_batch_at: float | None = None
 
@@ -75,9 +76,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Where a query without a checkpoint starts."""
         if self._initial is None:
             with reaching(self.options.kafka):
-                self._initial = self._opened.start()
+                self._initial = to_json(self._opened.start(), self._opened.ends.ids())
             self._is_pinning = True
-        return to_json(self._initial)
+        return self._initial
 
     def prepareForTriggerAvailableNow(self) -> None:
         """This run ends where the log ends now."""
@@ -97,14 +98,16 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """Where the next batch ends, after a batch that ended at `start`."""
-        done = of_json(start)
+        done, known = of_json(start), ids_in(start)
         is_pin, self._is_pinning = self._is_pinning, False
         with reaching(self.options.kafka):
             self._opened.mirror(done)
             if is_pin:
                 return start
-            end = self._next_end(done, isinstance(limit, ReadAllAvailable))
-        return start if end == done else to_json(end)
+            end = self._next_end(done, known, isinstance(limit, ReadAllAvailable))
+            ids = {**known, **self._opened.ends.ids()}
+        told = to_json(end, ids)
+        return start if (of_json(told), ids_in(told)) == (done, known) else told
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
         """Where the log ends, as last seen, for the query's progress."""
@@ -118,7 +121,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if begun == until:
             return []
         with reaching(self.options.kafka):
-            found = self._opened.ranges(begun, until)
+            found = self._opened.ranges(begun, until, ids_in(end))
         if not is_pin_again:
             report(found.losses, fail=self.options.fail_on_data_loss)
         tasks = cut(found.ranges, self.options.min_partitions, self.options.max_records_per_partition)
@@ -129,7 +132,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return scan(self.options, partition.value)
 
     def stop(self) -> None:
-        """Hang up."""
+        """Hang up. Where Spark did so first, which is how it ends a query, the process ends without a word."""
+        if isinstance(sys.exception(), (EOFError, ConnectionError)):
+            sys.excepthook = _say_nothing
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -142,9 +147,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._open = Opened(self.options)
         return self._open
 
-    def _next_end(self, done: Offsets, unlimited: bool) -> Offsets:
+    def _next_end(self, done: Offsets, known: Ids, unlimited: bool) -> Offsets:
         opened, limits = self._opened, self.options.limits
-        ends, losses = opened.ends.beyond(done)
+        ends, losses = opened.ends.beyond(done, known)
         report(losses, fail=self.options.fail_on_data_loss)
         if unlimited or ends == done:
             return ends
@@ -155,6 +160,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return done
         self._last_batch_at = now
         return admit(from_, ends, limits, opened.record_bytes(ends) if limits.max_bytes else None)
+
+
+def _say_nothing(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Spark's runner would tell of its own end, and nobody is there to be told."""
 
 
 class Opened:
@@ -183,14 +192,18 @@ class Opened:
         """Where the options say that reading starts."""
         options, topics = self._options, self._topics
         partitions = topics.find().all()
+        check_named(options.starting, partitions)
         ends = {**topics.ends(partitions), **self.ends.now()}
         found = topics.resolve_start(options.starting, partitions, ends, options.late_start_is_latest)
-        for partition, offset in found.items():
-            if offset > ends[partition]:
-                raise SettingError(
-                    "startingOffsets", f"{offset} for {partition}, and its log ends at {ends[partition]}"
-                )
-        return found
+        beyond = {each: offset for each, offset in found.items() if offset > ends[each]}
+        report(
+            [
+                f"startingOffsets: {at} for {each}, and its log ends at {ends[each]}"
+                for each, at in beyond.items()
+            ],
+            fail=options.fail_on_data_loss,
+        )
+        return found | {each: ends[each] for each in beyond}
 
     def mirror(self, done: Mapping[TopicPartition, int]) -> None:
         """Show a consumer group how far the query has come, if it was asked for."""
@@ -203,8 +216,8 @@ class Opened:
         starts = self._topics.starts(behind)
         return {each: min(max(done.get(each, 0), starts.get(each, 0)), end) for each, end in ends.items()}
 
-    def ranges(self, begun: Offsets, until: Offsets) -> Ranges:
-        """What lies between two offsets, asked for again where that is not all there."""
+    def ranges(self, begun: Offsets, until: Offsets, ids: Ids) -> Ranges:
+        """What lies between two offsets of these topics, asked for again where that is not all there."""
         behind = [each for each, end in until.items() if begun.get(each, -1) < end]
         for attempt in range(self._options.offset_attempts):
             if attempt:
@@ -212,7 +225,9 @@ class Opened:
             logs = self._topics.logs(behind)
             if all(each in logs and logs[each].end >= until[each] for each in behind):
                 break
-        return ranges(begun, until, logs)
+        now = self.ends.ids()
+        same = {each: log for each, log in logs.items() if ids.get(each.topic) in (None, now.get(each.topic))}
+        return ranges(begun, until, same)
 
     def record_bytes(self, partitions: Mapping[TopicPartition, int]) -> dict[TopicPartition, float]:
         """What a record takes on average, as the sizes of the logs on disk tell it, compressed as they are."""

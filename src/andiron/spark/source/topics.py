@@ -12,8 +12,8 @@ that cannot be reached at all, at the start, is told in one line.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from andiron.client.blocking.client import Client
 from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.client.core.metadata import Topic
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import NO_TOPIC_ID, TopicPartition
 from andiron.model.settings import SettingError
 from andiron.spark.kafka_options import BOOTSTRAP, KafkaOptions
 from andiron.spark.source.offsets import (
@@ -30,6 +30,7 @@ from andiron.spark.source.offsets import (
     AtTime,
     AtTimes,
     Everywhere,
+    Ids,
     Offsets,
     Place,
     shown,
@@ -37,6 +38,8 @@ from andiron.spark.source.offsets import (
 )
 from andiron.spark.source.options import Which
 from andiron.spark.source.plan import Log
+
+log = logging.getLogger(__name__)
 
 NO_MATCH = -1  # what a broker says of a time after the last record
 
@@ -46,10 +49,10 @@ class Unreachable(AndironError):
 
 
 class Found(NamedTuple):
-    """The partitions that are there, and the topics or partitions that are wanted and are not."""
+    """The partitions that are there, and the topics that are wanted and are not."""
 
     partitions: list[TopicPartition]
-    missing: list[str | TopicPartition]
+    missing: list[str]
 
     def all(self) -> list[TopicPartition]:
         """The partitions, where none is missing."""
@@ -58,9 +61,9 @@ class Found(NamedTuple):
         return self.partitions
 
 
-def no_such(missing: Iterable[str | TopicPartition]) -> SettingError:
-    """What to raise where something is wanted that never was."""
-    names = [f"topic {each!r}" if isinstance(each, str) else f"partition {each}" for each in missing]
+def no_such(missing: Iterable[str]) -> SettingError:
+    """What to raise where a topic is wanted that never was."""
+    names = [f"topic {each!r}" for each in missing]
     return SettingError("subscribe, assign", f"there is no {', no '.join(names)} in the cluster")
 
 
@@ -85,29 +88,42 @@ class Topics:
         self.committed = committed
         self._client = client
         self._admin = Admin(client)
+        self._has_warned = False  # of partitions that are not there
 
     # ── which there are ──────────────────────────────────────────────────────────────
 
     def find(self) -> Found:
         """The partitions to be read, as they are now."""
         if self.which.pattern is not None:
-            pattern = re.compile(self.which.pattern)
             there = [each for each in self._client.topics() if not each.internal]
-            return Found(_partitions(each for each in there if pattern.fullmatch(each.name)), [])
+            return Found(_partitions(each for each in there if self.which.matches(each.name)), [])
         if self.which.partitions:
-            there = self._refreshed(topics_of(self.which.partitions))
-            known = set(_partitions(there))
-            wanted = self.which.partitions
-            return Found(
-                [each for each in wanted if each in known], [each for each in wanted if each not in known]
-            )
+            return self._find_assigned(self.which.partitions)
         there = self._refreshed(self.which.topics)
         names = {each.name for each in there}
         return Found(_partitions(there), [each for each in self.which.topics if each not in names])
 
-    def ids(self) -> dict[str, bytes]:
+    def _find_assigned(self, wanted: Collection[TopicPartition]) -> Found:
+        """These partitions. One that its topic does not have is passed over, as Spark's own source does it."""
+        named = topics_of(wanted)
+        there = self._refreshed(named)
+        names, known = {each.name for each in there}, set(_partitions(there))
+        absent = [each for each in wanted if each.topic in names and each not in known]
+        if absent and not self._has_warned:
+            log.warning("%s: not there, and not read until it is", shown(absent))
+            self._has_warned = True
+        return Found(
+            [each for each in wanted if each in known], [each for each in named if each not in names]
+        )
+
+    def reach(self) -> None:
+        """Wait for the cluster, as one does who knows that it was there a moment ago."""
+        self._client.reach()
+
+    def ids(self) -> Ids:
         """The id of each topic, as it was last seen: one of the same name made later has another."""
-        return {name: topic.id for name, topic in self._client.metadata.topics.items()}
+        topics = self._client.metadata.topics
+        return {name: topic.id_text for name, topic in topics.items() if topic.id != NO_TOPIC_ID}
 
     def _refreshed(self, names: Iterable[str]) -> list[Topic]:
         wanted = list(names)
@@ -171,7 +187,7 @@ class Topics:
     def resolve(
         self, place: Place, partitions: list[TopicPartition], ends: Mapping[TopicPartition, int]
     ) -> Offsets:
-        """The offset of a place in each of the partitions, whose ends are known.
+        """The offset of a place in each of the partitions, whose ends are known; the place tells of all of them.
 
         NO_MATCH stands where a partition has no record as new as the time asked for.
         """
@@ -183,7 +199,6 @@ class Topics:
                     else {each: ends[each] for each in partitions}
                 )
             case AtOffsets(offsets):
-                _check_named(partitions, offsets)
                 first = self.starts([each for each in partitions if offsets[each] == EARLIEST])
                 return {
                     each: first[each]
@@ -196,8 +211,7 @@ class Topics:
             case AtTime(timestamp):
                 return self.at_times(dict.fromkeys(partitions, timestamp))
             case AtTimes(timestamps):
-                _check_named(partitions, timestamps)
-                return self.at_times(timestamps)
+                return self.at_times({each: timestamps[each] for each in partitions})
 
     def resolve_start(
         self,
@@ -224,10 +238,12 @@ def _partitions(topics: Iterable[Topic]) -> list[TopicPartition]:
     return [each for topic in topics for each in topic.names()]
 
 
-def _check_named(partitions: list[TopicPartition], named: Mapping[TopicPartition, int]) -> None:
-    if named.keys() != set(partitions):
-        raise SettingError(
-            "startingOffsets, endingOffsets and the like",
-            "must name every partition that is read and no other (-2 is the earliest, -1 the latest); "
-            f"named are {shown(list(named))}, read are {shown(partitions)}",
-        )
+def check_named(place: Place, partitions: list[TopicPartition]) -> None:
+    """Refuse a place that is told partition by partition unless it tells all that are read, and no other."""
+    match place:
+        case AtOffsets(named) | AtTimes(named) if named.keys() != set(partitions):
+            raise SettingError(
+                "startingOffsets, endingOffsets and the like",
+                "must name every partition that is read and no other (-2 is the earliest, -1 the latest); "
+                f"named are {shown(list(named))}, read are {shown(partitions)}",
+            )

@@ -13,6 +13,7 @@ from andiron.spark.source.offsets import (
     AtTimes,
     Everywhere,
     ForeignCheckpoint,
+    ids_in,
     of_json,
     parse_partitions,
     parse_place,
@@ -31,6 +32,15 @@ def test_an_offset_is_always_written_the_same_way():
 
     assert one == '{"a": {"0": 0, "1": 1, "10": 2}, "b": {"0": 3}}'
     assert json.dumps(to_json({A0: 0, A1: 1, A10: 2, B0: 3})) == one
+
+
+def test_ids_stand_beside_the_offsets_and_are_none():
+    told = to_json({TopicPartition("b", 0): 1, TopicPartition("a", 0): 2}, {"a": "x-_1", "c": "y"})
+
+    assert list(told.items()) == [("a", {"0": 2}), ("b", {"0": 1}), ("a@x-_1", {})]
+    assert of_json(told) == {TopicPartition("a", 0): 2, TopicPartition("b", 0): 1}
+    assert ids_in(told) == {"a": "x-_1"}
+    assert parse_place("startingOffsets", json.dumps(told)) == AtOffsets(of_json(told))
 
 
 def test_what_was_written_is_read_back():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import pickle
+import sys
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,8 +44,10 @@ def reader(world: World, **given: str) -> StreamReader:
     return StreamReader(world.options(**{"startingOffsets": "earliest", **given}))
 
 
-def t(*offsets: int) -> dict[str, Any]:
-    return {"t": {str(i): offset for i, offset in enumerate(offsets)}}
+def t(*offsets: int, id: int | None = 1) -> dict[str, Any]:
+    """An offset of the topic t, which is the first one made; None: of a source that knows no ids."""
+    told: dict[str, Any] = {"t": {str(i): offset for i, offset in enumerate(offsets)}}
+    return told if id is None else told | {f"t@{urlsafe_b64encode(id.to_bytes(16)).decode().rstrip('=')}": {}}
 
 
 def ranges(made: StreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[Range]:
@@ -97,9 +101,14 @@ def test_a_query_that_goes_on_is_not_pinned(world: World) -> None:
     assert reader(world).latestOffset(t(4, 4), ALL) == t(10, 20)
 
 
-def test_a_start_beyond_the_log_is_refused(world: World) -> None:
-    with pytest.raises(SettingError, match="startingOffsets: 11 for t-0, and its log ends at 10"):
-        reader(world, startingOffsets='{"t":{"0":11,"1":0}}').initialOffset()
+def test_a_start_beyond_the_log_is_a_loss(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    beyond = {"startingOffsets": '{"t":{"0":11,"1":0}}'}
+
+    with pytest.raises(DataLoss, match="startingOffsets: 11 for t-0, and its log ends at 10"):
+        reader(world, **beyond).initialOffset()
+    with caplog.at_level(logging.WARNING):
+        assert reader(world, failOnDataLoss="false", **beyond).initialOffset() == t(10, 0)
+    assert "startingOffsets: 11 for t-0" in caplog.text
 
 
 def test_a_topic_that_is_not_there_is_told(world: World) -> None:
@@ -181,7 +190,7 @@ def test_the_latest_is_reported_as_last_seen(world: World) -> None:
     assert made.reportLatestOffset() is None
 
     made.latestOffset(t(0, 0), ROWS)
-    assert made.reportLatestOffset() == t(10, 20)
+    assert made.reportLatestOffset() == t(10, 20, id=None)
 
 
 # ── what a batch reads ───────────────────────────────────────────────────────────────
@@ -230,18 +239,43 @@ def test_deleted_records_fail_the_query_or_are_passed_over(
 
 
 def test_a_topic_made_anew_fails_the_query_or_begins_anew(world: World) -> None:
-    strict, lax = reader(world), reader(world, failOnDataLoss="false")
-    for made in (strict, lax):
-        made.latestOffset(t(10, 20), ALL)
+    """Also the first time that a run asks, and also where the new log is longer than what was read."""
     world.drop("t")
-    world.make("t", 2, 30, 1)
+    world.make("t", 2, 30, 25)
 
     with pytest.raises(DataLoss, match="t-0, t-1: deleted and made anew"):
-        strict.latestOffset(t(10, 20), ALL)
+        reader(world).latestOffset(t(10, 20), ALL)
+    lax = reader(world, failOnDataLoss="false")
     assert lax.latestOffset(t(10, 20), ALL) == {}
     assert ranges(lax, t(10, 20), {}) == []
-    assert lax.latestOffset({}, ALL) == t(30, 1)
-    assert ranges(lax, {}, t(30, 1)) == [Range(T0, 0, 30), Range(T1, 0, 1)]
+    assert lax.latestOffset({}, ALL) == t(30, 25, id=2)
+    assert ranges(lax, {}, t(30, 25, id=2)) == [Range(T0, 0, 30), Range(T1, 0, 25)]
+
+
+def test_a_topic_made_anew_before_a_batch_is_run_again_is_not_read_for_it(world: World) -> None:
+    world.drop("t")
+    world.make("t", 2, 30, 25)
+
+    with pytest.raises(DataLoss, match="t-0: gone, before it was read up to offset 8"):
+        reader(world).partitions(t(4, 20), t(8, 20))
+    assert reader(world, failOnDataLoss="false").partitions(t(4, 20), t(8, 20)) == []
+
+
+def test_ids_that_a_checkpoint_lacks_are_written_down_at_once(world: World) -> None:
+    made = reader(world)
+
+    assert made.latestOffset(t(10, 20, id=None), ALL) == t(10, 20)
+    assert made.partitions(t(10, 20, id=None), t(10, 20)) == []
+    assert made.latestOffset(t(10, 20), ALL) == t(10, 20)
+
+
+def test_a_broker_without_ids_is_read_without(world: World) -> None:
+    world.broker.topics["t"].topic_id = bytes(16)
+    made = reader(world)
+
+    assert made.initialOffset() == t(0, 0, id=None)
+    assert made.latestOffset(t(10, 5, id=None), ALL) == t(10, 5, id=None)
+    assert made.latestOffset(t(10, 5, id=None), ALL) == t(10, 20, id=None)
 
 
 def test_a_batch_planned_before_the_log_was_cut_fails(world: World) -> None:
@@ -258,6 +292,26 @@ def test_progress_is_mirrored_when_a_batch_is_done(world: World) -> None:
     assert world.committed == {("report", T0): 5, ("report", T1): 5}
     made.stop()
     made.stop()
+
+
+@pytest.mark.parametrize(
+    ("error", "is_quiet"), [(EOFError(), True), (BrokenPipeError(), True), (OSError(), False)]
+)
+def test_a_process_that_spark_has_hung_up_on_ends_without_a_word(
+    world: World,
+    error: Exception,
+    is_quiet: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    try:
+        raise error
+    except (OSError, EOFError):
+        reader(world).stop()
+
+    sys.excepthook(type(error), error, None)
+    assert (capsys.readouterr().err == "") == is_quiet
 
 
 def test_a_slip_of_the_pen_is_told_once(world: World, caplog: pytest.LogCaptureFixture) -> None:

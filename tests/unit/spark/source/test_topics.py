@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +14,7 @@ from andiron.model.settings import SettingError
 from andiron.spark.source.offsets import AtOffsets, AtTime, AtTimes, Everywhere
 from andiron.spark.source.options import Which
 from andiron.spark.source.plan import Log
-from andiron.spark.source.topics import NO_MATCH, Topics, Unreachable, reaching
+from andiron.spark.source.topics import NO_MATCH, Topics, Unreachable, check_named, reaching
 from unit.spark.world import EARLIEST, LATEST, World
 
 T0, T1, T2, U0 = (TopicPartition(*each) for each in (("t", 0), ("t", 1), ("t", 2), ("u", 0)))
@@ -53,8 +54,20 @@ def test_what_is_not_there_is_told(world: World) -> None:
     assert found == ([T0, T1], ["nope"])
     with pytest.raises(SettingError, match="there is no topic 'nope' in the cluster"):
         found.all()
-    with pytest.raises(SettingError, match="there is no partition t-2, no partition u-0 in the cluster"):
-        topics(world, Which(partitions=(T0, T2, U0))).find().all()
+    with pytest.raises(SettingError, match="there is no topic 'u' in the cluster"):
+        topics(world, Which(partitions=(T0, U0))).find().all()
+
+
+def test_an_assigned_partition_that_is_not_there_is_passed_over_until_it_is(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = topics(world, Which(partitions=(T0, T2)))
+    with caplog.at_level(logging.WARNING):
+        assert asked.find() == asked.find() == ([T0], [])
+    assert caplog.text.count("t-2: not there") == 1
+
+    world.grow("t", 3)
+    assert asked.find() == ([T0, T2], [])
 
 
 def test_a_topic_that_may_not_be_seen_is_told_as_the_broker_does(world: World) -> None:
@@ -111,6 +124,7 @@ def test_a_record_has_an_average_size(world: World) -> None:
 def resolve(world: World, place, **options) -> dict[TopicPartition, int]:
     asked = topics(world, Which(topics=("t",)))
     partitions = asked.find().all()
+    check_named(place, partitions)
     return asked.resolve_start(
         place, partitions, asked.ends(partitions), **{"late_is_latest": False, **options}
     )

@@ -1,0 +1,37 @@
+"""The list of what both connectors do alike, in every kind of session that people use them in.
+
+The list is test_parity*.py and what one DataFrame gives again and again; by itself it runs in our session.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from peers.spark_kinds import KIND, OTHERS
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+
+HERE = Path(__file__).parent
+THE_LIST = ("test_parity.py", "test_parity_changes.py", "test_parity_writes.py", "test_source_batch.py")
+TIMEOUT_S = 1200
+
+
+@pytest.mark.long
+@pytest.mark.timeout(TIMEOUT_S + 60)
+@pytest.mark.parametrize("kind", OTHERS)
+def test_both_connectors_do_the_same_in_every_kind_of_session(kind: str) -> None:
+    if kind.endswith("connect"):
+        pytest.importorskip("grpc", reason="grpc is not installed (pip install 'pyspark[connect]')")
+    run = [sys.executable, "-m", "pytest", "-q", "-n", "0", *(str(HERE / each) for each in THE_LIST)]
+
+    done = subprocess.run(
+        run, env={**os.environ, KIND: kind}, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+
+    assert done.returncode == 0, done.stdout[-8000:]
+    assert " passed" in done.stdout or "%]" in done.stdout, done.stdout[-2000:]
