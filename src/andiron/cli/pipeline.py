@@ -44,7 +44,8 @@ def pipeline() -> None:
     """Pipelines on Spark: jobs that read topics and write topics and tables.
 
     A pipeline is a folder with a job.py of ordinary PySpark. They are looked for in the folders that
-    ANDIRON_PIPELINES names, in ./pipelines, and beside Andiron's source.
+    ANDIRON_PIPELINES names, in ./pipelines, and among those that come with Andiron; `andiron files copy
+    pipelines` makes copies of these to change.
     """
 
 
