@@ -24,6 +24,7 @@ from collections.abc import Mapping, MutableMapping
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from andiron.spark.runtime.class_data import OPTIONS, with_archive
 from andiron.spark.runtime.gateway import is_remote, launch
 from andiron.spark.runtime.java import use_java
 from andiron.spark.runtime.machine import memory_bytes
@@ -76,7 +77,8 @@ def _start(app: str, master: str | None, wanted: Mapping[str, str]) -> SparkSess
         settings |= shipped(chosen)
     set_environment(url, chosen, os.environ)
     if SUBMITTED not in os.environ and not is_remote(settings, os.environ):
-        launch(settings)
+        options = with_archive(chosen.get(OPTIONS, ""), os.environ["JAVA_HOME"])
+        launch(settings | ({OPTIONS: options} if options else {}))
     builder = SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)
