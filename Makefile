@@ -81,6 +81,7 @@ $(VENV)/.spark: $(BUILT_FROM) | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark]'
 	@$(BIN)/python -c 'from andiron.spark.runtime.java import find_java; find_java()' 2>/dev/null \
 		|| $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark,java]'
+	@echo 'warming Spark up once, so that it starts sooner from now on ...'; $(BIN)/andiron pipeline warm orders || true
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.dev: $(BUILT_FROM) | $(VENV)/bin/python

@@ -1,14 +1,35 @@
-"""The one part that is compiled: native/, for records and for columns. Where there is no compiler, Python does its work.
+"""What pyproject.toml cannot say: what is compiled, and what a wheel holds beside the code.
 
-Both extensions speak Python's limited API, so that one wheel serves every Python from 3.11 on; builds without
-the interpreter lock have no such API yet and get a wheel of their own.
+Compiled is native/, for records and for columns. Where there is no compiler, Python and numpy do its work. Both extensions
+speak Python's limited API, so that one wheel serves every Python from 3.11 on; builds without the interpreter lock have no
+such API yet and get a wheel of their own.
+
+Pipelines, examples, files for production and documentation lie at the top of the checkout, where people look for
+them. Whoever installs a wheel has no checkout, so it holds copies (andiron/shipped.py finds either).
 """
 
+import shutil
 import sysconfig
+from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
+SHIPPED = ("deploy", "docs", "examples", "pipelines")
+LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "test_*", "conftest.py")
+
+
+class BuildWithFolders(build_py):
+    """Python's part of a build, and the folders that are shipped with it."""
+
+    def run(self) -> None:
+        """An editable installation has the checkout, and needs no copies."""
+        super().run()
+        if not self.editable_mode:
+            for name in SHIPPED:
+                target = Path(self.build_lib, "andiron", "share", name)
+                shutil.copytree(name, target, ignore=LEFT_BEHIND, dirs_exist_ok=True)
 
 
 def compiled(name: str, parts: list[str], headers: list[str]) -> Extension:
@@ -24,9 +45,12 @@ def compiled(name: str, parts: list[str], headers: list[str]) -> Extension:
 
 
 setup(
+    cmdclass={"build_py": BuildWithFolders},
     ext_modules=[
         compiled("andiron.records._native", ["records", "crc32c", "walk", "seek"], ["records", "record"]),
-        compiled("andiron.columns._native", ["columns", "decode", "encode", "murmur2"], ["columns", "record"]),
+        compiled(
+            "andiron.columns._native", ["columns", "decode", "encode", "murmur2"], ["columns", "record"]
+        ),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED else {},
 )

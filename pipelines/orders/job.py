@@ -39,7 +39,7 @@ from andiron.spark import DeltaTable, Typed, session, typed_json, windowed
 from andiron.spark.frames.dead_letters import HEADERS
 from andiron.spark.frames.latest import latest_per_key
 from andiron.spark.frames.windows import RECORDS, START
-from andiron.spark.pipeline.starting import start_query
+from andiron.spark.pipeline.starting import start_queries
 
 ANALYTICS, SEARCH, NOTIFICATIONS = READERS = ("analytics", "search", "notifications")
 AVAILABLE_NOW = "available-now"
@@ -128,14 +128,14 @@ def start(spark: SparkSession, settings: Settings) -> list[StreamingQuery]:
     """Start the readers that are wanted."""
     # A batch without records would only forget windows that are over; the next one with records does it too.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
-    starters = {ANALYTICS: start_analytics, SEARCH: start_search, NOTIFICATIONS: start_notifications}
-    return [starters[reader](spark, settings) for reader in settings.readers]
+    writers = {ANALYTICS: analytics, SEARCH: search, NOTIFICATIONS: notifications}
+    return start_queries([writers[reader](spark, settings) for reader in settings.readers])
 
 
 # ── the three readers ────────────────────────────────────────────────────────────────
 
 
-def start_analytics(spark: SparkSession, settings: Settings) -> StreamingQuery:
+def analytics(spark: SparkSession, settings: Settings) -> DataStreamWriter:
     """Revenue by window and currency: each batch updates the windows that it changed, in the table and in the topic."""
     orders = read(spark, settings, ANALYTICS)
     is_paid = fn.col("status") == "paid"
@@ -166,7 +166,7 @@ def start_analytics(spark: SparkSession, settings: Settings) -> StreamingQuery:
         write_to_topics(records, settings, ANALYTICS)
         rows.unpersist()
 
-    return begin(revenue.writeStream.outputMode("update").foreachBatch(write), settings, ANALYTICS)
+    return named(revenue.writeStream.outputMode("update").foreachBatch(write), settings, ANALYTICS)
 
 
 def window_key() -> Column:
@@ -174,7 +174,7 @@ def window_key() -> Column:
     return fn.concat_ws(" ", fn.date_format(START, "yyyy-MM-dd'T'HH:mm:ss'Z'"), "currency")
 
 
-def start_search(spark: SparkSession, settings: Settings) -> StreamingQuery:
+def search(spark: SparkSession, settings: Settings) -> DataStreamWriter:
     """The latest state of each order, for an index that follows the topic.
 
     No state is kept: each batch writes the newest of what it has, and the compacted topic remembers the rest.
@@ -185,17 +185,17 @@ def start_search(spark: SparkSession, settings: Settings) -> StreamingQuery:
         newest = latest_per_key(orders.rows_of(parsed), "order_id")
         write_to_topics(newest.withColumn("topic", fn.lit(settings.latest_topic)), settings, SEARCH)
 
-    return begin(orders.parsed.writeStream.foreachBatch(write), settings, SEARCH)
+    return named(orders.parsed.writeStream.foreachBatch(write), settings, SEARCH)
 
 
-def start_notifications(spark: SparkSession, settings: Settings) -> StreamingQuery:
+def notifications(spark: SparkSession, settings: Settings) -> DataStreamWriter:
     """Every event with whom to tell and what; what is malformed goes to the dead letters in the same transaction."""
     orders = read(spark, settings, NOTIFICATIONS)
     people = spark.createDataFrame(customers()).persist()
 
     def write(parsed: DataFrame, batch: int) -> None:
         parsed.persist()
-        told = notifications(orders.rows_of(parsed), people).select(
+        told = messages(orders.rows_of(parsed), people).select(
             "key",
             "value",
             fn.lit(None).cast(HEADERS).alias("headers"),
@@ -204,10 +204,10 @@ def start_notifications(spark: SparkSession, settings: Settings) -> StreamingQue
         write_to_topics(told.unionByName(orders.bad_of(parsed)), settings, NOTIFICATIONS)
         parsed.unpersist()
 
-    return begin(orders.parsed.writeStream.foreachBatch(write), settings, NOTIFICATIONS)
+    return named(orders.parsed.writeStream.foreachBatch(write), settings, NOTIFICATIONS)
 
 
-def notifications(orders: DataFrame, people: DataFrame) -> DataFrame:
+def messages(orders: DataFrame, people: DataFrame) -> DataFrame:
     """Who is told what, by which channel."""
     amount = fn.format_string("%d.%02d", fn.expr("amount div 100"), fn.col("amount") % 100)
     text = fn.concat_ws(
@@ -246,14 +246,14 @@ def write_to_topics(rows: DataFrame, settings: Settings, reader: str) -> None:
     writer.option("sink.id", reader).mode("append").save()
 
 
-def begin(writer: DataStreamWriter, settings: Settings, reader: str) -> StreamingQuery:
-    """Start a reader under its own name, with its own checkpoint."""
+def named(writer: DataStreamWriter, settings: Settings, reader: str) -> DataStreamWriter:
+    """A reader under its own name, with its own trigger and checkpoint, ready to be started."""
     if settings.trigger == AVAILABLE_NOW:
         writer = writer.trigger(availableNow=True)
     else:
         writer = writer.trigger(processingTime=settings.trigger)
-    named = writer.queryName(f"{settings.topic}-{reader}")
-    return start_query(named.option("checkpointLocation", settings.checkpoint(reader)))
+    writer = writer.queryName(f"{settings.topic}-{reader}")
+    return writer.option("checkpointLocation", settings.checkpoint(reader))
 
 
 # ── for `andiron pipeline run`, and for spark-submit ─────────────────────────────────

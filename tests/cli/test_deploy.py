@@ -51,9 +51,17 @@ def test_the_id_of_compose_is_one() -> None:
     assert len(parse_uuid(text)) == 16
 
 
-@pytest.mark.parametrize("file", ["systemd/andiron@.service", "docker/Dockerfile", "docker/compose.yaml"])
-def test_the_options_are_ones_that_there_are(file: str) -> None:
-    told = CliRunner().invoke(andiron, ["up", "--help"]).output
+@pytest.mark.parametrize(
+    ("file", "starts"),
+    [
+        ("systemd/andiron@.service", ["up"]),
+        ("systemd/andiron-pipeline@.service", ["pipeline", "run"]),
+        ("docker/Dockerfile", ["up"]),
+        ("docker/compose.yaml", ["up"]),
+    ],
+)
+def test_the_options_are_ones_that_there_are(file: str, starts: list[str]) -> None:
+    told = CliRunner().invoke(andiron, [*starts, "--help"]).output
     command = "\n".join(
         line
         for line in (DEPLOY / file).read_text().splitlines()
@@ -66,13 +74,14 @@ def test_the_options_are_ones_that_there_are(file: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
-def test_systemd_takes_the_unit(tmp_path: Path) -> None:
-    unit = tmp_path / "andiron@node.service"
+@pytest.mark.parametrize("name", ["andiron@", "andiron-pipeline@"])
+def test_systemd_takes_the_unit(tmp_path: Path, name: str) -> None:
+    unit = tmp_path / f"{name}node.service"
     unit.write_text(
-        (DEPLOY / "systemd/andiron@.service").read_text().replace("/opt/andiron/bin/andiron", "/bin/true")
+        (DEPLOY / f"systemd/{name}.service").read_text().replace("/opt/andiron/bin/andiron", "/bin/true")
     )
     done = subprocess.run(
         ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False
     )
 
-    assert "andiron@node" not in done.stderr, done.stderr
+    assert f"{name}node" not in done.stderr, done.stderr

@@ -124,6 +124,20 @@ def test_a_pipeline_is_run_watched_stopped_and_goes_on(call: Any, start: Any) ->
     assert batch() == last + 1
 
 
+def test_sigterm_to_the_whole_process_group_is_a_stop_like_any_other(call: Any, start: Any) -> None:
+    running = start()
+    eventually(lambda: call("status", "ticks").returncode == 0, 120)
+
+    os.killpg(running.pid, signal.SIGTERM)
+    told, problems = running.communicate(timeout=120)
+
+    assert (running.returncode, problems) == (0, "")
+    assert told.splitlines()[-2:] == [
+        "stopping when the batches in hand are done; Ctrl-C again stops at once",
+        "ticks is stopped; the next run goes on from here",
+    ]
+
+
 def test_a_pipeline_that_was_killed_is_known_to_be_gone(call: Any, start: Any) -> None:
     running = start()
     eventually(lambda: call("status", "ticks").returncode == 0, 120)

@@ -33,6 +33,9 @@ PLACES = {
     "chaos": Place(
         "andiron.chaos.command", "chaos", "Harm a cluster under load, and account for every record."
     ),
+    "files": Place(
+        "andiron.cli.files", "files", "Pipelines, examples, units and documentation that come with it."
+    ),
     "log": Place("andiron.cli.log", "log", "Look into the data files of a stopped node."),
 }
 
@@ -60,7 +63,8 @@ def andiron() -> None:
     andiron consume greetings
 
     Every command explains itself with --help. Those that talk to a cluster find it by --bootstrap, or by
-    ANDIRON_BOOTSTRAP in the environment.
+    ANDIRON_BOOTSTRAP in the environment. `andiron files list` says where docs/, deploy/, examples/ and pipelines/
+    are, which the texts name.
     """
 
 

@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pipelines" / "wood").mkdir(parents=True)
     (tmp_path / "pipelines" / "wood" / "job.py").write_text(JOB)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("andiron.spark.pipeline.places.BESIDE_THE_SOURCE", str(tmp_path / "pipelines"))
+    monkeypatch.setattr("andiron.spark.pipeline.places.SHIPPED", str(tmp_path / "pipelines"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     return tmp_path
 

@@ -1,6 +1,6 @@
 """Where pipelines are: folders with a job.py in them.
 
-    $ANDIRON_PIPELINES ─▶ ./pipelines ─▶ pipelines/ beside the source tree
+    $ANDIRON_PIPELINES ─▶ ./pipelines ─▶ those that come with Andiron (shipped.py)
 
 The first that has the name wins. What a pipeline is for is the first line of its job's docstring, read
 without running it: a list must not start anything.
@@ -22,11 +22,12 @@ from typing import Any, NamedTuple
 
 from pyspark import cloudpickle
 
+from andiron import shipped
 from andiron.spark.pipeline.errors import PipelineError
 
 JOB = "job.py"
 VARIABLE = "ANDIRON_PIPELINES"
-BESIDE_THE_SOURCE = os.path.abspath(os.path.join(__file__, *[os.pardir] * 5, "pipelines"))
+SHIPPED = shipped.folder("pipelines")
 REQUIRED = ("SETTINGS", "start")
 
 
@@ -70,7 +71,7 @@ class Pipeline(NamedTuple):
 def folders(environ: Mapping[str, str] = os.environ) -> list[str]:
     """Where to look, in this order."""
     named = [each for each in environ.get(VARIABLE, "").split(os.pathsep) if each]
-    return list(dict.fromkeys(os.path.abspath(each) for each in [*named, "pipelines", BESIDE_THE_SOURCE]))
+    return list(dict.fromkeys(os.path.abspath(each) for each in [*named, "pipelines", SHIPPED]))
 
 
 def pipelines(environ: Mapping[str, str] = os.environ) -> list[Pipeline]:

@@ -3,6 +3,7 @@
 Spark tells of every batch that did something, and of an idle query every ten seconds. So silence means that
 there was nothing to do, and the rate of a batch long gone is no rate.
 
+    search          starting   Initializing sources
     analytics       running    batch 41    1,204 rows/s    lag 312    0.6 s a batch    96,113 rows
 
 Lag is counted in offsets, from where the last batch ended to the end of the log as Spark knew it then.
@@ -27,6 +28,7 @@ class QueryProgress:
 
     name: str
     state: str = STARTING
+    doing: str = ""  # until its first batch is done: what Spark says that it does
     batch: int = -1
     rows: int = 0  # of all batches of this run
     rows_per_s: float = 0.0
@@ -91,6 +93,8 @@ def _offsets(told: Any) -> Offsets | None:
 
 def line(told: Mapping[str, Any]) -> str:
     """One query in one line, from its JSON."""
+    if told["state"] == STARTING:
+        return f"{told['name']:<24} {STARTING:<9} {told.get('doing') or 'waiting for Spark'}"
     lag = "-" if told["lag"] is None else f"{told['lag']:,}"
     batch = "-" if told["batch"] < 0 else f"{told['batch']:,}"
     late = f"    {told['late_rows']:,} too late" if told["late_rows"] else ""

@@ -150,7 +150,9 @@ class PipelineRun:
         except PipelineError as error:
             raise PipelineError(f"{error} ({self._log} has the rest)") from error
         except GONE as error:
-            raise PipelineError(f"Spark has ended by itself; {self._log} may tell why") from error
+            if not self._stop.asked:
+                raise PipelineError(f"Spark has ended by itself; {self._log} may tell why") from error
+            self._screen.say("Spark was stopped as well; the next run does the batches in hand again")
 
     # ── what others see ──────────────────────────────────────────────────────────────
 

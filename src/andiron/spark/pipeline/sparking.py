@@ -27,6 +27,7 @@ from pyspark.sql.streaming.listener import (
 
 from andiron.spark.pipeline.errors import PipelineError
 from andiron.spark.pipeline.reasons import reason
+from andiron.spark.runtime.gateway import end
 from andiron.spark.runtime.java import NoJava
 from andiron.spark.runtime.session import session
 
@@ -47,9 +48,11 @@ def start_spark(app: str, master: str | None, conf: Mapping[str, str], log: str)
 
 
 def stop_spark(spark: SparkSession) -> None:
-    """End the session, unless it has ended by itself."""
+    """End the session and its JVM, unless they have ended by themselves."""
     with contextlib.suppress(*GONE):
         spark.stop()
+    with contextlib.suppress(*GONE):
+        end()
 
 
 class Ear(StreamingQueryListener):

@@ -1,6 +1,6 @@
-"""Queries are started one after another, each when the one before it is under way.
+"""Queries are started side by side, and each is seen under way.
 
-    start ─▶ first trigger done ─▶ the next one's start ─▶ …
+    start, start, start ─▶ first triggers done ─▶ all are given back
       └─▶ failed, because its Python was late ─▶ again
 
 A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -27,22 +27,38 @@ LATE = "Python worker failed to connect back"
 
 def start_query(writer: DataStreamWriter, patience_s: float = PATIENCE_S) -> StreamingQuery:
     """Start a query; return when its first trigger is done, it has failed for a reason of its own, or time is up."""
-    query = writer.start()
-    for _ in range(ATTEMPTS - 1):
-        _settle(query, patience_s)
-        problem = None if query.isActive else query.exception()
-        if problem is None or LATE not in str(problem):
-            return query
-        query = writer.start()
-    return query
+    return start_queries([writer], patience_s)[0]
 
 
-def _settle(query: StreamingQuery, patience_s: float) -> None:
+def start_queries(
+    writers: Sequence[DataStreamWriter], patience_s: float = PATIENCE_S
+) -> list[StreamingQuery]:
+    """Start queries side by side; return when that is true of each of them."""
+    queries = [writer.start() for writer in writers]
+    attempts = [1] * len(queries)
+    waiting = set(range(len(queries)))
     until = time.monotonic() + patience_s
-    while query.isActive and time.monotonic() < until:
-        if query.lastProgress is not None or query.status["message"].startswith("Waiting"):
-            return
-        time.sleep(LOOK_EVERY_S)
+    while waiting and time.monotonic() < until:
+        for at in sorted(waiting):
+            if _was_late(queries[at]) and attempts[at] < ATTEMPTS:
+                queries[at] = writers[at].start()
+                attempts[at] += 1
+            elif _is_settled(queries[at]):
+                waiting.discard(at)
+        if waiting:
+            time.sleep(LOOK_EVERY_S)
+    return queries
+
+
+def _is_settled(query: StreamingQuery) -> bool:
+    """Whether its first trigger is done, or it has ended."""
+    return (
+        not query.isActive or query.lastProgress is not None or query.status["message"].startswith("Waiting")
+    )
+
+
+def _was_late(query: StreamingQuery) -> bool:
+    return not query.isActive and LATE in str(query.exception())
 
 
 class Launch(threading.Thread):

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.progress import FAILED, STOPPED, QueryProgress, line
+from andiron.spark.pipeline.progress import FAILED, STARTING, STOPPED, QueryProgress, line
 from andiron.spark.pipeline.reasons import reason
 from andiron.spark.pipeline.screen import Screen
 from andiron.spark.pipeline.sparking import Ear
@@ -83,7 +83,9 @@ class Watch:
         started = self._launch.queries
         found = self._spark.streams.active if started is None else started
         for query in found:
-            self._progress.setdefault(str(query.id), QueryProgress(query.name or str(query.id)))
+            progress = self._progress.setdefault(str(query.id), QueryProgress(query.name or str(query.id)))
+            if progress.state == STARTING:
+                progress.doing = query.status.get("message", "")
         return found
 
     def _look(self) -> None:

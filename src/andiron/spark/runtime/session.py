@@ -12,7 +12,7 @@ The law that is easy to break: Spark looks for `format("andiron")` in a Python t
 that Python must be one that has Andiron. On this machine it is the one that runs this; on a cluster's
 machines Andiron comes with the session (shipping.py).
 
-Read next: java.py, shipping.py.
+Read next: java.py, gateway.py, shipping.py.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from collections.abc import Mapping, MutableMapping
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from andiron.spark.runtime.class_data import OPTIONS, with_archive
+from andiron.spark.runtime.gateway import is_remote, launch
 from andiron.spark.runtime.java import use_java
 from andiron.spark.runtime.machine import memory_bytes
 from andiron.spark.runtime.shipping import PATH_OF_WHAT_IS_SHIPPED, archive
@@ -73,6 +75,9 @@ def _start(app: str, master: str | None, wanted: Mapping[str, str]) -> SparkSess
     if not is_local(url) and chosen.get(SHIP, "true") == "true":
         settings |= shipped(chosen)
     set_environment(url, chosen, os.environ)
+    if SUBMITTED not in os.environ and not is_remote(settings, os.environ):
+        options = with_archive(chosen.get(OPTIONS, ""), os.environ["JAVA_HOME"])
+        launch(settings | ({OPTIONS: options} if options else {}))
     builder = SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -21,19 +21,19 @@ def make(folder: Path, name: str, job: str = '"""About it.\n\nAt length."""\n') 
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder without pipelines."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("andiron.spark.pipeline.places.BESIDE_THE_SOURCE", str(tmp_path / "beside"))
+    monkeypatch.setattr("andiron.spark.pipeline.places.SHIPPED", str(tmp_path / "shipped"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     return tmp_path
 
 
-def test_the_variable_comes_before_the_working_folder_and_that_before_the_source_tree(here: Path) -> None:
-    assert folders({VARIABLE: "a:b"}) == [str(here / each) for each in ("a", "b", "pipelines", "beside")]
+def test_the_variable_comes_before_the_working_folder_and_that_before_what_is_shipped(here: Path) -> None:
+    assert folders({VARIABLE: "a:b"}) == [str(here / each) for each in ("a", "b", "pipelines", "shipped")]
 
 
 def test_the_first_folder_that_has_a_name_wins(here: Path) -> None:
     make(here / "pipelines", "orders", '"""Ours."""')
-    make(here / "beside", "orders", '"""Theirs."""')
-    make(here / "beside", "clicks")
+    make(here / "shipped", "orders", '"""Theirs."""')
+    make(here / "shipped", "clicks")
 
     assert [(each.name, each.summary()) for each in pipelines({})] == [
         ("clicks", "About it."),

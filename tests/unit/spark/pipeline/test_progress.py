@@ -76,9 +76,9 @@ def test_lag_is_unknown_where_the_source_does_not_tell() -> None:
 
 def test_a_line_says_it_all() -> None:
     progress = QueryProgress("orders-search")
-    assert " ".join(line(progress.as_json()).split()) == (
-        "orders-search starting batch - 0 rows/s lag - 0.0 s a batch 0 rows"
-    )
+    assert " ".join(line(progress.as_json()).split()) == "orders-search starting waiting for Spark"
+    progress.doing = "Initializing sources"
+    assert " ".join(line(progress.as_json()).split()) == "orders-search starting Initializing sources"
     progress.hear(told(1_234, rows=50_000), now_s=0)
     assert " ".join(line(progress.as_json()).split()) == (
         "orders-search running batch 1,234 20 rows/s lag 3 0.4 s a batch 50,000 rows"

@@ -63,9 +63,10 @@ def test_an_ear_keeps_what_it_heard_of_batches() -> None:
     assert list(ear.told) == [{"batchId": 3}]
 
 
-def test_a_session_that_is_gone_needs_no_stopping() -> None:
+def test_a_session_that_is_gone_needs_no_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone() -> None:
         raise ConnectionRefusedError
 
     spark: Any = SimpleNamespace(stop=gone)
+    monkeypatch.setattr(sparking, "end", gone)
     stop_spark(spark)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline.starting import ATTEMPTS, LATE, start_query
+from andiron.spark.pipeline.starting import ATTEMPTS, LATE, start_queries, start_query
 
 
 class Query:
@@ -70,3 +70,11 @@ def test_patience_has_an_end(patience_s: float) -> None:
     slow = Query(1_000_000)
 
     assert started(slow, patience_s=patience_s) is slow
+
+
+def test_queries_are_started_side_by_side_and_each_is_seen_under_way() -> None:
+    slow, late, again, broken = Query(5), Query(0, LATE), Query(2), Query(0, "no such topic")
+    writers: list[Any] = [Writer(slow), Writer(late, again), Writer(broken)]
+
+    assert start_queries(writers, 30) == [slow, again, broken]
+    assert slow.looks <= 0 and again.looks <= 0

@@ -1,0 +1,28 @@
+"""What is shipped is found in a checkout and in a wheel; setup.py and the list name the same folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from andiron import shipped
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", shipped.FOLDERS)
+def test_in_a_checkout_they_lie_at_its_top(name: str) -> None:
+    assert Path(shipped.folder(name)) == ROOT / name
+
+
+def test_in_a_wheel_they_lie_in_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shipped, "SHARE", str(tmp_path))
+
+    assert shipped.folder("docs") == str(tmp_path / "docs")
+
+
+def test_the_build_copies_those_that_are_listed() -> None:
+    line = next(line for line in (ROOT / "setup.py").read_text().splitlines() if line.startswith("SHIPPED"))
+
+    assert sorted(eval(line.partition("=")[2])) == sorted(shipped.FOLDERS)
