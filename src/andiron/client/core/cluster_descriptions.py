@@ -92,7 +92,7 @@ class QuorumMember(NamedTuple):
         )
 
 
-SILENT_MS = 10_000  # a voter that lives fetches every second or so
+SILENT_MS = 5_000  # a voter that lives fetches every second or so
 
 
 class QuorumState(NamedTuple):
