@@ -62,7 +62,7 @@ from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.effects import Answered, Effect, Finished, Flushed, Reconfigure, Unanswered
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Address, Millis, NodeId
+from andiron.model.ids import Millis, NodeId
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ class Broker:
         )
         self.fetchers = Fetchers(
             Surroundings(
-                me, self.calls, settings.replication, self.address_of, lambda: self.lifecycle.epoch, self._replicated,
+                me, self.calls, settings.replication, self.metadata.address_of, lambda: self.lifecycle.epoch, self._replicated,
                 ReplicationQuota(lambda: self.live.current().follower_replication_throttled_rate),
             )
         )  # fmt: skip
@@ -126,7 +126,7 @@ class Broker:
         )
         self.groups = GroupCoordinator(settings.groups, self.metadata, chance, self.appended, self.touch)
         self.markers = MarkerWriter(self.partition_by_name, self.groups, self.appended)
-        sender = MarkerSender(me, self.metadata, self.calls, self.address_of, self.markers.write)
+        sender = MarkerSender(me, self.metadata, self.calls, self.markers.write)
         self.transactions = TransactionCoordinator(
             settings.transactions, self.metadata, self.appended, self.touch, sender.send, self.waiting.later
         )
@@ -391,13 +391,6 @@ class Broker:
             self._want_flush(partition)
         elif not partition.syncs_by_roll_only:
             self.housekeeping.written(partition)
-
-    def address_of(self, node: NodeId) -> Address | None:
-        """Where other brokers reach a broker; None while it is not there."""
-        known = self.image.brokers.get(node)
-        if known is None or known.fenced:
-            return None
-        return Address(*known.endpoint(self.settings.inter_broker_listener))
 
     def _note_change(self) -> None:
         """The end of this step has something to do."""

@@ -32,7 +32,7 @@ def ask_coordinator(broker: Broker, question: AddPartitions, now: Millis) -> Wai
     leader = _coordinator(broker, question.transactional_id)
     if leader in (NodeId(broker.settings.node_id), NO_LEADER):
         return broker.transactions.run(question.transactional_id, question, now)
-    to = broker.address_of(leader)
+    to = broker.metadata.address_of(leader)
     if to is None:
         return Wait.failed(ErrorCode.COORDINATOR_NOT_AVAILABLE.error(f"broker {leader} is away"))
     asked = broker.calls.ask(to, LANE, _request(question), TIMEOUT_MS, question.version)

@@ -161,7 +161,13 @@ class Lifecycle:
         if response is None or response.error_code:
             if response is not None:
                 code = ErrorCode.of(response.error_code)
-                log.error("broker %d is not registered: %s", self._me, code.meaning)
+                if code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+                    log.info(
+                        "broker %d is not registered until the session of the one before it runs out",
+                        self._me,
+                    )
+                else:
+                    log.error("broker %d is not registered: %s", self._me, code.meaning)
                 self.trouble = f"broker {self._me} is not taken in by its cluster: {code.meaning}"
             self._due = Millis(now + RETRY_MS * 5)
             return

@@ -22,7 +22,7 @@ from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Marker
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Address, Millis, NodeId, TopicPartition
+from andiron.model.ids import Millis, NodeId, TopicPartition
 from andiron.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -33,17 +33,14 @@ from andiron.wire.messages.write_txn_markers import (
 LANE = "markers"
 
 Write = Callable[[Marker, list[TopicPartition], Millis], Wait]
-AddressOf = Callable[[NodeId], Address | None]
 
 
 class MarkerSender:
     """Brings markers to the leaders of their partitions."""
 
-    def __init__(
-        self, me: NodeId, metadata: Metadata, calls: Calls, address_of: AddressOf, write: Write
-    ) -> None:
+    def __init__(self, me: NodeId, metadata: Metadata, calls: Calls, write: Write) -> None:
         self._me, self._metadata, self._calls = me, metadata, calls
-        self._address_of, self._write = address_of, write
+        self._write = write
 
     def send(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:
         """Have a marker written to each of the partitions; the Wait gives what became of it, as an Outcome."""
@@ -66,7 +63,7 @@ class MarkerSender:
     def _send(self, leader: NodeId, marker: Marker, names: list[TopicPartition], now: Millis) -> Wait:
         if leader == self._me:
             return self._write(marker, names, now).and_then(_doubted)
-        to = self._address_of(leader)
+        to = self._metadata.address_of(leader)
         if to is None:
             return Wait.over(lambda: dict.fromkeys(names, ErrorCode.LEADER_NOT_AVAILABLE))
 

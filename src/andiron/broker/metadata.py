@@ -97,6 +97,13 @@ class Metadata:
         """The metadata log, as one of the partitions here."""
         return self.member.partition
 
+    def address_of(self, broker: NodeId) -> Address | None:
+        """Where other brokers reach a broker; None while it is not there."""
+        known = self.image.brokers.get(broker)
+        if known is None or known.fenced:
+            return None
+        return Address(*known.endpoint(self._settings.inter_broker_listener))
+
     # ── who decides ──────────────────────────────────────────────────────────────────
 
     @property

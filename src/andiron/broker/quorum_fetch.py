@@ -61,7 +61,7 @@ class Surroundings(NamedTuple):
     step: Callable[[Event, Millis], None]
     grown: Callable[[Partition], None]
     replaced: Callable[[Whole, Millis], None]  # the log goes on from where this snapshot ends
-    refused: Callable[[ErrorCode], None]  # the leader will have nothing to do with this node
+    refused: Callable[[ErrorCode, Millis], None]  # the leader will have nothing to do with this node
 
 
 class QuorumFetch:
@@ -167,13 +167,13 @@ class QuorumFetch:
             around.step(LeaderAway(epoch), now)
             return retry_ms
         if response.error_code or not response.responses:
-            around.refused(ErrorCode.of(response.error_code))
+            around.refused(ErrorCode.of(response.error_code), now)
             return REFUSED_MS
         for node in response.node_endpoints:
             around.voters.addresses[NodeId(node.node_id)] = Address(node.host, node.port)
         said: PartitionData = response.responses[0].partitions[0]
         if said.error_code == ErrorCode.DUPLICATE_BROKER_REGISTRATION.number:
-            around.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+            around.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
             return REFUSED_MS
         if said.error_code or leader is None:  # the leader itself says who it is, too
             seen = said.current_leader

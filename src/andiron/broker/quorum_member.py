@@ -63,6 +63,7 @@ from andiron.replication.leader import Progress
 
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
 LANE = "quorum"
+DOUBTED_FOR = 3  # times the fetch timeout: by then the others have noticed who is gone, and elected another
 POSTPONED_MS = 1_000  # until what could not be written down is tried again
 
 log = logging.getLogger(__name__)
@@ -99,6 +100,7 @@ class QuorumMember:
         self.observers: dict[NodeId, Progress] = {}
         self.leader_before = NOBODY  # the last one that was followed
         self.trouble: str | None = None  # why the others will have nothing to do with this node
+        self._doubted_at: Millis | None = None  # since when they take it for a second one of its id
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
@@ -188,7 +190,7 @@ class QuorumMember:
     def step(self, event: Event, now: Millis) -> None:
         """Let the quorum know of something, and do what it says. What cannot be written down has not happened."""
         if isinstance(event, LeaderHeard):
-            self.trouble = None
+            self._trusted()
         try:
             effects = self.quorum.step(event, now)
         except OSError as error:
@@ -243,18 +245,39 @@ class QuorumMember:
         """The snapshot for a node whose log, which ends so, this one does not reach."""
         return self.snapshots.table.offer(self.partition.log.start, offset, last_epoch)
 
-    def _refused(self, code: ErrorCode) -> None:
+    def _refused(self, code: ErrorCode, now: Millis) -> None:
+        if code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+            self._doubt(now)
+            return
         trouble = f"the controllers will have nothing to do with this node: {code.meaning}"
         if code is ErrorCode.INCONSISTENT_CLUSTER_ID:
             trouble = (
                 f"the controllers are of another cluster, and the folder of this node is of {self._cluster_id()}; "
                 "a new node joins theirs with an empty folder and --cluster-id"
             )
-        elif code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
-            trouble = f"another process is node {self._me}; stop it, or give this one a node.id of its own"
         if trouble != self.trouble:
             log.error("%s", trouble)
         self.trouble = trouble
+
+    def _doubt(self, now: Millis) -> None:
+        """The others know another process under this node's id. It may be this node before it lost its disk, or the
+        one that it replaces: then they forget it soon. Only one that they go on hearing of is there."""
+        advice = "stop it, or give this one a node.id of its own"
+        if self._doubted_at is None:
+            self._doubted_at = now
+            self.trouble = (
+                f"the controllers remember another process as node {self._me}: if it is gone they forget it in some "
+                f"seconds; if not, {advice}"
+            )
+            log.info("%s", self.trouble)
+        elif now - self._doubted_at >= DOUBTED_FOR * self.patience_ms:
+            trouble = f"another process is node {self._me}; {advice}"
+            if trouble != self.trouble:
+                log.error("%s", trouble)
+            self.trouble = trouble
+
+    def _trusted(self) -> None:
+        self.trouble = self._doubted_at = None
 
     # ── what the quorum wants ────────────────────────────────────────────────────────
 
@@ -281,7 +304,7 @@ class QuorumMember:
 
     def _lead(self, effect: BecameLeader, now: Millis) -> None:
         log.info("this node leads the metadata in epoch %d", effect.epoch)
-        self.trouble = None
+        self._trusted()
         voters = frozenset([*self.quorum.voters, self._me])
         self.partition.lead(
             self._me, effect.epoch, voters, voters, watermark=self.snapshots.table.committed, now=now,
@@ -302,13 +325,13 @@ class QuorumMember:
     def _ask_vote(self, ask: AskVote) -> None:
         def counted(response: Any, now: Millis) -> None:
             if response is not None and response.error_code:
-                self._refused(ErrorCode.of(response.error_code))
+                self._refused(ErrorCode.of(response.error_code), now)
             if response is None or not response.topics:
                 return
             said = response.topics[0].partitions[0]
             never_did = said.leader_id == self._me and said.leader_epoch > self.quorum.epoch
             if never_did:
-                self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+                self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
             if said.error_code in (ErrorCode.NONE.number, ErrorCode.FENCED_LEADER_EPOCH.number):
                 self.step(
                     VoteAnswered(

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 from andiron.cli.failures import Failure
 from andiron.client.core.cluster_descriptions import parse_uuid, uuid_text
-from andiron.edge.disk import PosixDisk
+from andiron.edge.disk import DIRECTORY_MODE, PosixDisk, private
 from andiron.log.directory import META, Identity, owners
 
 
@@ -48,7 +48,7 @@ def claim(directories: Iterable[str], cluster_id: str, node_id: int) -> None:
             raise Failure(f"{directory} belongs to cluster {owner.cluster_id}, not to {cluster_id}")
     for directory in wanted:
         if there[directory] is None:
-            os.makedirs(directory, exist_ok=True)
+            os.makedirs(directory, DIRECTORY_MODE, exist_ok=True)
             write_whole(os.path.join(directory, META), Identity(cluster_id, node_id, new_id()).encode())
 
 
@@ -64,8 +64,8 @@ def check_founded(directories: Iterable[str], command: str) -> None:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """As a whole or not at all: a crash must not leave a node half an identity."""
-    with open(f"{path}.tmp", "wb") as file:
+    """As a whole or not at all: a crash must not leave a node half an identity. Settings may hold secrets."""
+    with open(f"{path}.tmp", "wb", opener=private) as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -30,6 +30,10 @@ from andiron.edge.reaper import Reaper
 from andiron.log.disk import Buffer
 from andiron.model.errors import AndironError
 
+# Records are their owner's business, and that of a group that makes backups; umask can take away more. What is there
+# already keeps the mode that somebody gave it.
+DIRECTORY_MODE, FILE_MODE = 0o750, 0o640
+
 _PLENTY = 1 << 17  # descriptors, where the system sets no limit
 
 # Brings data and size to the disk and spares the inode's times, where the system can.
@@ -167,7 +171,7 @@ class PosixDisk:
             return {}
 
     def make_directory(self, path: str) -> None:
-        os.makedirs(path, exist_ok=True)
+        os.makedirs(path, DIRECTORY_MODE, exist_ok=True)
 
     def sync_directory(self, path: str) -> None:
         fd = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
@@ -183,7 +187,7 @@ class PosixDisk:
     def write_file(self, path: str, data: bytes) -> None:
         draft = path + ".tmp"
         try:
-            with open(draft, "wb", buffering=0) as file:
+            with open(draft, "wb", buffering=0, opener=private) as file:
                 if file.write(data) != len(data):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
                 os.fsync(file.fileno())
@@ -221,7 +225,7 @@ class PosixDisk:
 
         Both kinds of lock, for the system keeps them apart: a Kafka broker takes the second.
         """
-        fd = os.open(f"{directory}/.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fd = os.open(f"{directory}/.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -261,7 +265,7 @@ class PosixDisk:
         try:
             found = os.stat(path)
         except FileNotFoundError:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
             return 0
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
@@ -296,6 +300,11 @@ class PosixDisk:
             with os.scandir(directory) as entries:
                 found += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
         return found
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file, for `open` to use; a new one is not for everybody to read."""
+    return os.open(path, flags, FILE_MODE)
 
 
 def _descriptors_allowed() -> int:

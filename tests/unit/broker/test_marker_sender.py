@@ -24,7 +24,7 @@ def cluster():
 def send(cluster, number, *partitions, marker=MARKER):
     """What becomes of markers that a node sends."""
     broker, heard = cluster.broker(number), []
-    sender = MarkerSender(number, broker.metadata, broker.calls, broker.address_of, broker.markers.write)
+    sender = MarkerSender(number, broker.metadata, broker.calls, broker.markers.write)
     broker.waiting.later(sender.send(marker, list(partitions), cluster.now), heard.append)
     cluster.until(lambda: heard)
     return heard[0]

@@ -77,6 +77,25 @@ def test_a_torn_tail_after_a_crash_is_cut_as_ever():
     assert "third" in node.node.broker.image.topics
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_what_a_power_loss_tears_is_never_taken_for_damage(seed):
+    """Topics are being made, some of them flushed, when the power goes: the start cuts what is torn, and succeeds."""
+    chance = random.Random(seed)
+    node = node_with_topics()
+    node.flush_at_once = False
+    for number in range(chance.randrange(1, 8)):
+        node.send(node.create_request(f"late-{number}"))
+        for _ in range(chance.randrange(0, 2)):
+            if node.flushes:
+                node.do_flush()
+    node.disk.crash(chance)
+
+    node.flush_at_once = True
+    node.restart(clean=False)
+
+    assert {"first", "second", "third"} <= node.node.broker.image.topics.keys()
+
+
 def test_a_log_that_is_shorter_than_when_it_was_closed_stops_the_start():
     node = node_with_topics()
     node.node.stop(node.now)

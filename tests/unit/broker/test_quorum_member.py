@@ -301,8 +301,37 @@ def test_a_voter_that_lost_its_folder_is_let_in_again_once_it_was_silent(cluster
 )
 def test_who_is_refused_says_why_until_it_is_let_in(cluster, code, advice):
     refused = member(cluster, followers(cluster)[0])
-    refused.fetching._around.refused(code)
+    refused.fetching._around.refused(code, cluster.now)
     assert advice in refused.trouble
 
     cluster.pass_time(refused.patience_ms)
     assert refused.trouble is None
+
+
+@pytest.mark.parametrize("leads", [True, False])
+def test_a_node_that_was_wiped_or_replaced_raises_no_false_alarm(cluster, leads, caplog):
+    """The others remember it, as their leader even, with another folder and in an epoch that it has forgotten."""
+    wiped = cluster.controller if leads else followers(cluster)[0]
+    cluster.kill(wiped)
+    disk = cluster.members[wiped].disk = cluster._disk(wiped)
+    told = disk.read_file("/data/meta.properties").replace(b"directory.id=dir", b"directory.id=new")
+    disk.write_file("/data/meta.properties", told)
+
+    with caplog.at_level("INFO"):
+        cluster.start(wiped)
+        ready(cluster)
+
+    assert not [each.message for each in caplog.records if each.levelname == "ERROR"]
+    assert member(cluster, wiped).trouble is None
+
+
+def test_a_second_process_that_the_others_go_on_hearing_of_is_an_alarm(cluster, caplog):
+    refused = member(cluster, followers(cluster)[0])
+    duplicate = ErrorCode.DUPLICATE_BROKER_REGISTRATION
+    refused.fetching._around.refused(duplicate, cluster.now)
+    assert "if it is gone they forget it" in refused.trouble and not caplog.records
+
+    refused.fetching._around.refused(duplicate, cluster.now + 3 * refused.patience_ms)
+
+    assert [each.message for each in caplog.records] == [refused.trouble]
+    assert refused.trouble.startswith("another process is node")

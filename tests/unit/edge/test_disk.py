@@ -210,3 +210,19 @@ def test_a_write_that_failed_is_not_timed_and_the_next_are(disk, tmp_path, monke
         file.append(b"x")
 
     assert sum(disk.times.writes.histogram.counts) == 1
+
+
+def test_what_it_makes_is_not_for_everybody_to_read(tmp_path):
+    before = os.umask(0)
+    try:
+        disk = PosixDisk()
+        disk.make_directory(f"{tmp_path}/data/orders-0")
+        disk.open(f"{tmp_path}/data/orders-0/0.log").append(b"secret")
+        disk.write_file(f"{tmp_path}/data/meta.properties", b"")
+        disk.lock(f"{tmp_path}/data")
+        disk.close_all()
+    finally:
+        os.umask(before)
+
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "data").rglob("*")}
+    assert modes == {"orders-0": 0o750, "0.log": 0o640, "meta.properties": 0o640, ".lock": 0o640}

@@ -119,7 +119,7 @@ def remove_voter(*, node: int, directory: bytes | None, yes: bool, bootstrap: st
         found = directory or _directory(state.voters, node, "a voter; see `andiron cluster quorum`")
         if not yes:
             left = len(state.voters) - 1
-            borne = max(0, (left - 1) // 2)
+            borne = state.failures_borne(without=node)
             asked = f"Take the vote of node {node}? Of the {left} that are left {borne or 'none'} may fail."
             click.confirm(asked, abort=True, err=True)
         admin.remove_voter(node, found)

@@ -42,6 +42,8 @@ class QuorumReport(NamedTuple):
             "epoch": quorum.epoch,
             "high_watermark": quorum.high_watermark,
             "max_lag": self._max_lag(),
+            "away": quorum.away(),
+            "failures_borne": quorum.failures_borne(),
             "voters": [self._member_json(each) for each in quorum.voters],
             "observers": [self._member_json(each) for each in quorum.observers],
         }
@@ -49,8 +51,10 @@ class QuorumReport(NamedTuple):
     def _facts(self) -> str:
         quorum = self.quorum
         leader = f"leader {quorum.leader_id}" if quorum.leader_id >= 0 else "no leader"
-        borne = quorum.failures_borne()
-        voters = f"{plural(len(quorum.voters), 'voter')} of which {borne or 'none'} may fail"
+        away, borne = quorum.away(), quorum.failures_borne()
+        gone = f"{', '.join(map(str, away))} {'is' if len(away) == 1 else 'are'} away and " if away else ""
+        more = f"{borne or 'none'}{' more' if away else ''} may fail"
+        voters = f"{plural(len(quorum.voters), 'voter')} of which {gone}{more}"
         facts = [leader, f"epoch {quorum.epoch}", f"high watermark {quorum.high_watermark}", voters]
         if quorum.observers:
             facts.append(plural(len(quorum.observers), "observer"))

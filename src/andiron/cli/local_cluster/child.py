@@ -49,7 +49,7 @@ class Child:
     def start(self) -> None:
         """Start it, and do not wait for it."""
         assert not self.running, "one process to a node"
-        with open(self.log, "ab") as out:
+        with open(self.log, "ab", opener=_private) as out:
             self._log_start = out.tell()
             self._process = subprocess.Popen(
                 self._arguments,
@@ -114,3 +114,8 @@ class Child:
         if self._process is not None and self._process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
+
+
+def _private(path: str, flags: int) -> int:
+    """A log tells of topics and clients: it is not for everybody to read."""
+    return os.open(path, flags, 0o640)

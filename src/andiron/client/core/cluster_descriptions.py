@@ -92,6 +92,9 @@ class QuorumMember(NamedTuple):
         )
 
 
+SILENT_MS = 5_000  # a voter that lives fetches every second or so
+
+
 class QuorumState(NamedTuple):
     """The metadata quorum, as its leader sees it; addresses of voters are told from DescribeQuorum 2 on."""
 
@@ -128,9 +131,18 @@ class QuorumState(NamedTuple):
         """The voter of that id."""
         return next((each for each in self.voters if each.id == node_id), None)
 
-    def failures_borne(self) -> int:
-        """How many voters may fail before nothing can be decided any more."""
-        return (len(self.voters) - 1) // 2
+    def away(self) -> list[int]:
+        """The voters of which the leader has not heard for a while, by its own clock."""
+        leader = self.voter(self.leader_id)
+        if leader is None or leader.last_fetch_ms < 0:
+            return []  # nobody tells what time it is there
+        return [each.id for each in self.voters if each.last_fetch_ms < leader.last_fetch_ms - SILENT_MS]
+
+    def failures_borne(self, without: int | None = None) -> int:
+        """How many more voters may fail before nothing can be decided any more; also if one were `without` a vote."""
+        voters = [each.id for each in self.voters if each.id != without]
+        alive = len(voters) - len([each for each in self.away() if each != without])
+        return max(0, alive - (len(voters) // 2 + 1))
 
 
 class Health(NamedTuple):

@@ -1,13 +1,22 @@
 """Where things that can be made again are kept: $ANDIRON_CACHE, else the user's cache folder.
 
 A machine account without a home that can be written to gets a folder of its own below the system's
-temporary one.
+temporary one. What is kept there is run (a Java, archives of classes), so that folder must be its own: others can make
+folders there too, and under any name.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import tempfile
+
+from andiron.model.errors import AndironError
+
+
+class UntrustedFolder(AndironError):
+    """A folder that somebody else could put things into which we would then run."""
 
 
 def cache_folder() -> str:
@@ -20,8 +29,19 @@ def cache_folder() -> str:
     except OSError:
         pass
     instead = os.path.join(tempfile.gettempdir(), f"andiron-{os.getuid()}")
-    os.makedirs(instead, mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(instead, 0o700)
+    _check_ours(instead)
     return instead
+
+
+def _check_ours(folder: str) -> None:
+    """Whoever may write to the temporary folder can have made this one before us; and a link may lead anywhere."""
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise UntrustedFolder(
+            f"{folder} is not a folder that only you can write to; remove it, or set ANDIRON_CACHE to one that is"
+        )
 
 
 def _user_caches() -> str:

@@ -25,8 +25,8 @@ def test_it_is_one_table_for_people() -> None:
 
     assert told.as_text() == "\n".join(
         [
-            "quorum: leader 1, epoch 7, high watermark 90, 3 voters of which 1 may fail, 1 observer, "
-            "behind by 60 records at most",
+            "quorum: leader 1, epoch 7, high watermark 90, 3 voters of which 3 is away and none more may fail, "
+            "1 observer, behind by 60 records at most",
             "",
             "NODE  ROLE      LOG END  LAG  LAST FETCH  CAUGHT UP   ADDRESS",
             "   1  leader        100    0  -           -           -",
@@ -35,6 +35,19 @@ def test_it_is_one_table_for_people() -> None:
             "   4  observer       99    1  0.3s ago    0.3s ago    -",
         ]
     )
+
+
+def test_who_may_still_fail_is_counted_without_those_that_are_away() -> None:
+    five = [member(1, 9), member(2, 9), member(3, 9), member(4, 9, 60_000), member(5, 9, 60_000)]
+
+    assert "5 voters of which 2 may fail" in report(*five[:3], member(4, 9), member(5, 9)).as_text()
+    assert (
+        "5 voters of which 5 is away and 1 more may fail"
+        in report(*five[:3], member(4, 9), five[4]).as_text()
+    )
+    assert "5 voters of which 4, 5 are away and none more may fail" in report(*five).as_text()
+    told = report(*five).as_json()
+    assert (told["away"], told["failures_borne"]) == ([4, 5], 0)
 
 
 def test_one_voter_alone_has_nobody_to_wait_for() -> None:

@@ -45,6 +45,18 @@ def test_each_node_is_started_from_its_file(seen: type[Seen], tmp_path: Path, ca
     assert said.err == "andiron: stopped; everything is on the disk\n"
 
 
+def test_a_nodes_process_can_be_told_from_those_of_other_clusters(
+    seen: type[Seen], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The README's tour kills one by what stands in its command line."""
+    monkeypatch.chdir(tmp_path)
+    start_cluster(2, "data", "localhost", 9092, {}, restart=False, quiet=True)
+
+    assert f"{tmp_path}/data/node-2/server.properties" in seen.made["children"][1]._arguments
+    readme = Path(__file__).parents[4] / "README.md"
+    assert "pkill -9 -f $PWD/data/node-2/server.properties" in readme.read_text()
+
+
 def test_quiet_announces_nothing(seen: type[Seen], tmp_path: Path, capsys: Any) -> None:
     start_cluster(1, str(tmp_path), "0.0.0.0", 9092, {}, restart=False, quiet=True)
 

@@ -73,6 +73,19 @@ def test_a_majority_of_voters_must_stay(voters: int, borne: int) -> None:
     assert quorum(*[1] * voters).failures_borne() == borne
 
 
+def test_a_voter_that_is_away_has_failed_already() -> None:
+    state = quorum(5, 5, 5)
+    silent = state.voters[2]._replace(last_fetch_ms=100_000)
+    told = state._replace(
+        voters=[each._replace(last_fetch_ms=200_000) for each in state.voters[:2]] + [silent]
+    )
+
+    assert told.away() == [silent.id]
+    assert told.failures_borne() == 0
+    assert told.failures_borne(without=silent.id) == 0
+    assert told._replace(leader_id=-1).away() == []
+
+
 def test_voters_are_found_by_their_ids() -> None:
     told = quorum(5, 6)
 
