@@ -6,11 +6,12 @@ DATA   ?= data
 PORT   ?= 9092
 RATE   ?= 50
 ROUNDS ?= 200
+SECONDS ?= 60
 # Java that compiles less starts a third sooner; for thousands of orders a second say QUICK_JAVA=
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test check format sim bugs kills chaos million bench bench-cluster docs clean
+.PHONY: help run up test check format sim fuzz bugs kills chaos million bench bench-cluster docs clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +38,9 @@ format: $(VENV)/.dev  ## put the code into its format
 
 sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 	$(BIN)/python -m andiron.sim --seeds 500
+
+fuzz: $(VENV)/.dev  ## play hostile requests of every API and version to a node (SECONDS=60), each step measured
+	cd tests && ../$(BIN)/python -m fuzzing --seconds $(SECONDS)
 
 bugs: $(VENV)/.dev  ## which law catches each bug planted in a cluster, and after how many seeds; takes hours
 	cd tests && ../$(BIN)/python -m simulation.table

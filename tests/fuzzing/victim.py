@@ -29,7 +29,7 @@ class Victim(SmallNode):
         self.settle()
 
     def step(self, event: Event) -> None:
-        """As any step, but measured. The first collection of garbage is not its fault."""
+        """As any step, but measured."""
         began = time.thread_time()
         effects = self.node.step(event, self.now)
         self.slowest_s = max(self.slowest_s, time.thread_time() - began)
@@ -51,21 +51,31 @@ class Victim(SmallNode):
         finally:
             tracemalloc.stop()
 
-    def _play(self, frame: bytes, listener: str) -> None:
-        """One connection, one request, and all that is due because of it."""
+    def new_connection(self, listener: str = "PLAINTEXT") -> int:
+        """One more; its number."""
         self._conn += 1
         self.connect(self._conn, listener)
-        view = memoryview(bytearray(frame))
+        return self._conn
+
+    def new_ticket(self) -> int:
         self._ticket += 1
-        self.step(Received(self._conn, self._ticket, view))
+        return self._ticket
+
+    def come_to_rest(self) -> None:
+        """Let all be done that is due, and forget the answers."""
         for _ in range(PATIENCE):
             if self.node.next_deadline() > self.now:
                 break
             self.wake()
         else:
             raise AssertionError("it never comes to rest")
-        self.step(Disconnected(self._conn))
         self.replies.clear()
         self.closed.clear()
+
+    def _play(self, frame: bytes, listener: str) -> None:
+        """One connection, one request, and all that is due because of it."""
+        conn = self.new_connection(listener)
+        self.step(Received(conn, self.new_ticket(), memoryview(bytearray(frame))))
+        self.come_to_rest()
+        self.step(Disconnected(conn))
         self.now = Millis(self.now + 1)
-        self.advance(10)

@@ -2,6 +2,8 @@
 
 Each begins as a valid one: any API in any version that is served, made from its declaration, about topics
 that are there. Then bytes are turned over, cut out, doubled or put in. The node may answer, wait or hang up.
+
+And beside the socket: cases of the fuzzer (tests/fuzzing), and every one at which a node has failed once.
 """
 
 from __future__ import annotations
@@ -12,46 +14,16 @@ import struct
 
 import pytest
 
-from andiron.broker.handlers import HANDLERS
-from andiron.wire.apis import APIS
-from andiron.wire.codec import encode_message
-from andiron.wire.header import encode_request_header
+from fuzzing.bounds import STEP_S_MAX
+from fuzzing.cases import Case, drawn, kept, slowest, told
+from fuzzing.requests import mutated, valid
+from fuzzing.victim import Victim
 from peers import frames
 from peers.node import Node
 from peers.raw import Raw
-from properties.wire_samples import sample
 
 TOPICS = ("a", "topic-1")  # names that the samples use
 CONNECTIONS, REQUESTS = 150, 8  # of a seed, and of a connection
-VERSIONS = [
-    (handler.api, version)
-    for handler in HANDLERS.values()
-    for version in range(handler.served[0], handler.served[1] + 1)
-]
-
-
-def valid(chance: random.Random) -> bytes:
-    key, version = chance.choice(VERSIONS)
-    body = encode_message(sample(APIS[key].request, version, chance), version)
-    return encode_request_header(key, version, chance.getrandbits(31), "fuzz") + body
-
-
-def mutated(request: bytes, chance: random.Random) -> bytes:
-    data = bytearray(request)
-    for _ in range(chance.randrange(4)):
-        at = chance.randrange(len(data) + 1)
-        match chance.randrange(5):
-            case 0 if at < len(data):
-                data[at] ^= 1 << chance.randrange(8)
-            case 1:
-                data[at : at + chance.randrange(1, 9)] = chance.randbytes(chance.randrange(9))
-            case 2:
-                del data[at:]
-            case 3:
-                data[at:at] = data[: chance.randrange(20)]
-            case 4 if at < len(data):
-                data[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
-    return bytes(data)
 
 
 def framed(request: bytes, chance: random.Random) -> bytes:
@@ -95,3 +67,18 @@ def test_after_all_this_a_restart_finds_everything(shared_node: Node) -> None:
     with Raw(shared_node.port) as link:
         assert link.fetch("control", 0) == before
     assert "Traceback" not in shared_node.printed()
+
+
+# ── in this process, with every step measured ────────────────────────────────────────
+
+
+@pytest.mark.parametrize("case", kept(), ids=told)
+def test_what_failed_once_fails_no_more(case: Case) -> None:
+    assert slowest(Victim(), case) < STEP_S_MAX
+
+
+def test_no_case_of_these_seeds_takes_long_or_makes_the_node_fail() -> None:
+    victim = Victim()
+    for seed in range(40):
+        case = drawn(seed)
+        assert slowest(victim, case) < STEP_S_MAX, told(case)

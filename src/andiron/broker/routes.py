@@ -17,11 +17,13 @@ from andiron.broker.handlers.api_versions import downgrade
 from andiron.broker.request import Request
 from andiron.broker.slices import InSlices, in_slices
 from andiron.model.effects import Close, Reply
+from andiron.model.errors import ErrorCode
 from andiron.wire.apis import APIS, Api, ApiKey
 from andiron.wire.codec import decoder, encoder, slicing_decoder, slicing_encoder
 from andiron.wire.decoders import has_records
 from andiron.wire.header import encode_response_header
 
+ANSWER_MAX = 100 << 20  # bytes; as large as a request may be, and clients take no more either
 LARGE = 16 * 1024  # bytes of a request beyond which it is decoded and answered in slices
 
 
@@ -62,9 +64,15 @@ class Route(NamedTuple):
         return parts
 
     def parts_in_slices(self, correlation: int, response: Any) -> InSlices[list[Any]]:
-        """The same of a large response."""
+        """The same of a large response. What is asked for again and again is answered so, but not without end."""
         parts: list[Any] = [self.header(correlation)]
-        yield from slicing_encoder(self.api.response, self.version)(response, parts)
+        size = seen = 0
+        for written in slicing_encoder(self.api.response, self.version)(response, parts):
+            size += sum(map(len, written[seen:]))
+            seen = len(written)
+            if size > ANSWER_MAX:
+                raise ErrorCode.INVALID_REQUEST.error(f"its answer would have more than {ANSWER_MAX} bytes")
+            yield
         return parts
 
     def respond_in_slices(self, broker: Broker, request: Request[Any]) -> InSlices[Any]:

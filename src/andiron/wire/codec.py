@@ -85,8 +85,10 @@ def encoder(cls: type[T], version: int) -> Encoder[T]:
         return made
 
 
-def slicing_encoder(cls: type[T], version: int) -> Callable[[T, list[Any]], Generator[None, None, None]]:
-    """The same for a large message: it yields after every SLICE of elements."""
+def slicing_encoder(
+    cls: type[T], version: int
+) -> Callable[[T, list[Any]], Generator[list[bytes], None, None]]:
+    """The same for a large message: it yields after every SLICE of elements, each time all that is written."""
     if (cls, version) not in _SLICING_ENCODERS:
         source = encoder_source(_versioned(cls, version), version, SLICE)
         source.names["explained"] = _explained

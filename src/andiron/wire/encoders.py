@@ -27,7 +27,8 @@ _MANY = {kind: Many("pack", LETTERS[kind]) for kind in NUMBERS}
 
 
 def encoder_source(cls: type[Message], version: int, slice: int = 0) -> Source:
-    """The source of `encode(message, parts)`; with a `slice`, of a generator that yields after so many elements."""
+    """The source of `encode(message, parts)`; with a `slice`, of a generator that yields after so many elements
+    what it has written since the last records."""
     return _Encoder(cls, version, slice).source
 
 
@@ -55,7 +56,7 @@ class _Encoder:
                 if self.slice:
                     source.line(f"left = {self.slice}")
                     with source.block("if not left:"):
-                        source.line("yield")  # a generator even where there is no array
+                        source.line("yield out")  # a generator even where there is no array
                 self._struct(cls, "m")
                 self._flush()
                 with source.block("if out:"):
@@ -176,7 +177,7 @@ class _Encoder:
                     source.line("left -= 1")
                     with source.block("if not left:"):
                         source.line(f"left = {self.slice}")
-                        source.line("yield")
+                        source.line("yield out")
                 if isinstance(of, type):
                     self._struct(of, element)
                 else:

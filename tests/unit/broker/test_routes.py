@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from andiron.broker.handlers import HANDLERS
 from andiron.broker.routes import LARGE, Route, unserved
 from andiron.model.effects import Close, Reply
+from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.find_coordinator import Coordinator, FindCoordinatorResponse
 
@@ -23,6 +26,15 @@ def test_a_response_is_the_same_in_slices_and_in_one_piece():
     except StopIteration as end:
         assert end.value == route.parts(7, response)
     assert slices == 3
+
+
+def test_an_answer_has_an_end():
+    route = Route.of(HANDLERS[ApiKey.FIND_COORDINATOR], 4)
+    large = Coordinator("k", 1, "h" * 32_000, 9092)
+
+    with pytest.raises(ProtocolError, match="more than 104857600 bytes"):
+        for _ in route.parts_in_slices(7, FindCoordinatorResponse(coordinators=[large] * 10_000)):
+            pass
 
 
 def test_records_stay_in_their_frame():
