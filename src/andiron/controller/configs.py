@@ -24,7 +24,7 @@ from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
 from andiron.model.machine import Decision
-from andiron.model.settings import LIST, Row, SettingError
+from andiron.model.settings import LIST, Row, SettingError, meant
 from andiron.wire.messages import alter_configs as legacy
 from andiron.wire.messages import incremental_alter_configs as incremental
 
@@ -196,7 +196,7 @@ class _Alteration:
         settings = self._settings
         table = {TOPIC: settings.topic_rows, GROUP: settings.group_rows}.get(kind, settings.broker_rows)
         if name not in table:
-            raise ErrorCode.INVALID_CONFIG.error(f"{name}: there is no such setting")
+            raise ErrorCode.INVALID_CONFIG.error(f"{name}: there is no such setting{meant(name, table)}")
         return table[name]
 
     def _check_same_everywhere(self, name: str, before: Mapping[str, str], wanted: Mapping[str, str]) -> None:

@@ -216,3 +216,13 @@ def test_how_many_must_be_in_sync_is_the_same_for_all_brokers():
     assert run(cluster, change(BROKER, "1", (DELETE, "min.insync.replicas", None))) == [ErrorCode.NONE]
     cluster.append([FeatureLevelRecord("eligible.leader.replicas.version", 0)])
     assert run(cluster, change(BROKER, "1", wish)) == [ErrorCode.NONE]
+
+
+def test_a_name_that_is_nearly_a_setting_gets_the_one_that_is_meant():
+    cluster = Cluster()
+    request = incremental.IncrementalAlterConfigsRequest(
+        [change(GROUP, "g", (SET, "consumer.session.timeout.mss", "5"))]
+    )
+
+    (said,) = cluster.run(request).responses
+    assert said.error_message.endswith("there is no such setting; did you mean consumer.session.timeout.ms?")
