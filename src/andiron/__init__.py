@@ -22,4 +22,5 @@ def __getattr__(name: str) -> Any:
     except ModuleNotFoundError as missing:
         if missing.name not in ("numpy", "pyarrow"):
             raise
-        raise ImportError("andiron.read_topic needs pyarrow: pip install 'andiron[arrow]'") from missing
+        needed = f"andiron.read_topic needs {missing.name}: pip install 'andiron[arrow]'"
+    raise ImportError(needed, name="pyarrow")

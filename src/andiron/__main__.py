@@ -1,5 +1,5 @@
 """python -m andiron: the command line."""
 
-from andiron.cli.main import main
+from andiron.cli.start import main
 
 main()

@@ -101,8 +101,8 @@ class Broker:
         )
         self.fetchers = Fetchers(
             Surroundings(
-                me, self.calls, settings.replication, self.metadata.address_of, lambda: self.lifecycle.epoch, self._replicated,
-                ReplicationQuota(lambda: self.live.current().follower_replication_throttled_rate),
+                me, self.calls, settings.replication, self.metadata.address_of, lambda: self.lifecycle.epoch,
+                self._replicated, ReplicationQuota(lambda: self.live.current().follower_replication_throttled_rate),
             )
         )  # fmt: skip
         self.in_sync = InSync(

@@ -68,9 +68,10 @@ def get(*, kind: str, name: str | None, everything: bool, as_json: bool, bootstr
 @click.option(
     "--delete", "deleted", multiple=True, metavar="KEY", help="Take a setting back; may be given again."
 )
+@json_option
 @bootstrap_option
 def set_configs(
-    *, kind: str, name: str, given: dict[str, str], deleted: tuple[str, ...], bootstrap: str
+    *, kind: str, name: str, given: dict[str, str], deleted: tuple[str, ...], as_json: bool, bootstrap: str
 ) -> None:
     """Change settings of a topic or a broker while it runs; all of the changes are made, or none.
 
@@ -89,7 +90,10 @@ def set_configs(
         admin = Admin(client)
         resource = _resource(admin, kind, name)
         admin.alter_configs(resource, given, deleted)
-    click.echo(f"{resource}: {plural(len(given) + len(deleted), 'setting')} changed")
+    if as_json:
+        print_json({"kind": kind, "name": name, "set": given, "deleted": list(deleted)})
+    else:
+        click.echo(f"{resource}: {plural(len(given) + len(deleted), 'setting')} changed")
 
 
 def _resource(admin: Admin, kind: str, name: str | None) -> Resource:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import click
 
-from andiron.cli.failures import INTERRUPTED
+from andiron.cli.failures import INTERRUPTED, Failure
 from andiron.cli.formats import Render, TemplateError, renderer
 from andiron.cli.options import bootstrap_option
 from andiron.cli.ranges import Point, parse_point, positions
@@ -110,6 +110,8 @@ def consume(
         raise click.UsageError("--json prints all there is; leave --format, --keys and --headers out")
     if template is not None and (keys or headers):
         raise click.UsageError("--format says where keys and headers go: %k and %h")
+    if sys.stdout is None:
+        raise Failure("stdout is closed; there is nowhere to print to")
     try:
         render = renderer(as_json=as_json, template=template, keys=keys, headers=headers)
     except TemplateError as error:

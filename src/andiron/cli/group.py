@@ -106,8 +106,9 @@ group.add_command(reset)
 @group.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
-def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
+def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) -> None:
     """Delete groups that have no members, with all that they have committed. There is no way back.
 
     \b
@@ -125,7 +126,10 @@ def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
             click.confirm(f"Delete {', '.join(names)} with all offsets?", abort=True, err=True)
         for name in dict.fromkeys(names):
             admin.delete(name)
-            click.echo(f"deleted {name}")
+            if not as_json:
+                click.echo(f"deleted {name}")
+    if as_json:
+        print_json({"deleted": list(dict.fromkeys(names))})
 
 
 @group.command("delete-offsets")
@@ -140,8 +144,11 @@ def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
     help="What to forget: a topic, or some of its partitions; may be given again.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
-def delete_offsets(*, name: str, selections: list[Selection], yes: bool, bootstrap: str) -> None:
+def delete_offsets(
+    *, name: str, selections: list[Selection], yes: bool, as_json: bool, bootstrap: str
+) -> None:
     """Make a group forget what it has committed of some topics, to which none of its members subscribes.
 
     \b
@@ -155,7 +162,11 @@ def delete_offsets(*, name: str, selections: list[Selection], yes: bool, bootstr
             asked = f"Make {name} forget {show_partitions(partitions)}?"
             click.confirm(asked, abort=True, err=True)
         GroupAdmin(client).delete_offsets(name, partitions)
-    click.echo(f"{name}: {plural(len(partitions), 'offset')} forgotten")
+    if as_json:
+        forgotten = [{"topic": topic, "partition": number} for topic, number in partitions]
+        print_json({"group": name, "forgotten": forgotten})
+    else:
+        click.echo(f"{name}: {plural(len(partitions), 'offset')} forgotten")
 
 
 @group.command("remove-member")
@@ -168,8 +179,11 @@ def delete_offsets(*, name: str, selections: list[Selection], yes: bool, bootstr
     metavar="ID",
     help="A static member by its group.instance.id; may be given again.",
 )
+@json_option
 @bootstrap_option
-def remove_member(*, name: str, members: tuple[str, ...], instances: tuple[str, ...], bootstrap: str) -> None:
+def remove_member(
+    *, name: str, members: tuple[str, ...], instances: tuple[str, ...], as_json: bool, bootstrap: str
+) -> None:
     """Take members out of a group at once instead of waiting until their session ends.
 
     Their partitions go to the others. A member that is alive joins again, unless it is a static one: those
@@ -186,7 +200,11 @@ def remove_member(*, name: str, members: tuple[str, ...], instances: tuple[str, 
         admin = GroupAdmin(client)
         for member in members:
             admin.remove_member(name, member)
-            click.echo(f"{name}: removed {member}")
+            if not as_json:
+                click.echo(f"{name}: removed {member}")
         for instance in instances:
             admin.remove_member(name, instance_id=instance)
-            click.echo(f"{name}: removed {instance}")
+            if not as_json:
+                click.echo(f"{name}: removed {instance}")
+    if as_json:
+        print_json({"group": name, "members": list(members), "instances": list(instances)})

@@ -3,11 +3,13 @@
 A node must be ready within half a second of its process's start, and `andiron consume` should not have
 loaded a broker. So the group knows of each command only where it is and what its help says first.
 
-A command may need what only an extra of the installation brings; whoever calls it without is told which.
+A command may need what only an extra of the installation brings; whoever calls it without is told which, and its help
+says so too. A name that is no command gets the one that it is most like.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -56,10 +58,35 @@ class LazyGroup(click.Group):
             extra = EXTRAS.get((error.name or "").partition(".")[0])
             if extra is None:
                 raise
-            raise Failure(f"{error.name} is not installed: pip install 'andiron[{extra}]'") from error
+            return _without_extra(
+                cmd_name, place, f"{error.name} is not installed: pip install 'andiron[{extra}]'"
+            )
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant by the first word."""
+        if args and args[0] not in self._places and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self._places, n=1)
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands in the help, without loading any."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, place.summary) for name, place in self._places.items()])
+
+
+def _without_extra(name: str, place: Place, missing: str) -> click.Command:
+    """What stands for a command that cannot be loaded: it has a help, and fails with what to install."""
+
+    def fail() -> None:
+        raise Failure(missing)
+
+    return click.Command(
+        name,
+        callback=fail,
+        help=f"{place.summary}\n\n{missing}",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )

@@ -1,33 +1,33 @@
 """`andiron produce`: lines from stdin, records to a topic.
 
-stdin ──▶ lines.py ──▶ a record a line (plain, with key, or JSON) ──▶ client Producer ──▶ summary on stderr
+stdin ──▶ lines.py ──▶ line_writer.py: a record a line (plain, with key, or JSON) ──▶ summary on stderr
+                            └── progress.py looks on, and says what is waited for
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from contextlib import closing
 
 import click
 
 from andiron.cli.failures import Failure
-from andiron.cli.json_records import Given, decode_record
-from andiron.cli.lines import LineError, read_lines
+from andiron.cli.json_records import decode_record
+from andiron.cli.line_writer import LineWriter, Plain, ReadLine
+from andiron.cli.lines import LineError, read_blocks
 from andiron.cli.options import as_pairs, bootstrap_option
 from andiron.cli.output import human_bytes, plural, remark
+from andiron.cli.progress import Progress
+from andiron.cli.screen import Screen
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.producer import Producer
 from andiron.client.blocking.sender import Delivered
 from andiron.client.settings import ProducerSettings
 from andiron.model.ids import TopicPartition
 from andiron.records.compression import NAMES
-from andiron.records.record import Header
 
 PAUSE_S = 0.02  # when no line comes for this long, what there is is sent
 PARTITIONS_SHOWN = 12
-
-ReadLine = Callable[[bytes], Given]
 
 
 @click.command()
@@ -94,7 +94,8 @@ def produce(
         raise click.UsageError("--json lines have their keys and nulls inside; leave the other options out")
     if key_separator == "":
         raise click.UsageError("--key-separator is empty")
-    read = decode_record if as_json else plain_reader(key_separator, null_value)
+    plain = Plain(*(None if text is None else text.encode() for text in (key_separator, null_value)))
+    lines: Plain | ReadLine = decode_record if as_json else plain
     common = tuple((name, value.encode()) for name, value in headers.items())
     settings = ProducerSettings(acks=acks, compression_type=compression)
     if sys.stdin is None:
@@ -102,28 +103,37 @@ def produce(
     if sys.stdin.isatty() and not quiet:
         remark("one record a line; Ctrl-D ends it")
     begun = time.monotonic()
-    with Client(bootstrap) as client, Producer(client, settings) as producer:
-        client.topic(topic, create=True)
-        _send_lines(producer, topic, read, common, partition)
-        producer.flush()
-    if not quiet:
-        remark(summary(topic, producer.delivered, time.monotonic() - begun))
+    with (
+        Client(bootstrap) as client,
+        closing(LineWriter(client, settings, topic, lines, common, partition)) as writer,
+    ):
+        try:
+            with Progress(Screen(quiet=quiet), writer, live=sys.stderr.isatty() and not quiet) as progress:
+                client.on_retry = progress.troubled
+                client.topic(topic, create=True)
+                _write_all(writer)
+        except KeyboardInterrupt:
+            if not quiet:
+                remark(f"interrupted: {summary(topic, writer.delivered, time.monotonic() - begun)}")
+                remark("what was under way and not acknowledged may be written too")
+            raise
+        if not quiet:
+            remark(summary(topic, writer.delivered, time.monotonic() - begun))
 
 
-def plain_reader(key_separator: str | None, null_value: str | None) -> ReadLine:
-    """How a plain line is read."""
-    separator = None if key_separator is None else key_separator.encode()
-    null = None if null_value is None else null_value.encode()
-
-    def read(line: bytes) -> Given:
-        key, value = None, line
-        if separator is not None:
-            key, found, value = line.partition(separator)
-            if not found:
-                raise LineError(f"no key separator {key_separator!r} in {line[:40]!r}")
-        return Given(key, None if value == null else value, (), None, None)
-
-    return read
+def _write_all(writer: LineWriter) -> None:
+    try:
+        for block in read_blocks(sys.stdin.fileno(), PAUSE_S):
+            if block:
+                writer.write(block)
+            else:
+                writer.flush()
+    except LineError as error:
+        writer.flush()
+        raise Failure(
+            f"line {writer.lines + 1} of the input: {error}; the {writer.lines} before it are written"
+        ) from error
+    writer.flush()
 
 
 def summary(topic: str, delivered: dict[TopicPartition, Delivered], seconds: float) -> str:
@@ -137,30 +147,3 @@ def summary(topic: str, delivered: dict[TopicPartition, Delivered], seconds: flo
     if len(told) > PARTITIONS_SHOWN:
         lines.append(f"  and {len(told) - PARTITIONS_SHOWN} partitions more")
     return "\n".join(lines)
-
-
-def _send_lines(
-    producer: Producer, topic: str, read: ReadLine, common: tuple[Header, ...], partition: int | None
-) -> None:
-    number = 0
-    send = producer.send
-    try:
-        for lines in read_lines(sys.stdin.fileno(), PAUSE_S):
-            if not lines:
-                producer.flush()
-            for line in lines:
-                number += 1
-                key, value, headers, own, timestamp = read(line)
-                send(
-                    topic,
-                    value,
-                    key=key,
-                    headers=headers + common,
-                    partition=partition if own is None else own,
-                    timestamp=timestamp,
-                )
-    except LineError as error:
-        producer.flush()
-        raise Failure(
-            f"line {number} of the input: {error}; the {number - 1} before it are written"
-        ) from error

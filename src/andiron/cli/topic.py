@@ -44,6 +44,7 @@ def topic() -> None:
     help="A setting of the topic; may be given again.",
 )
 @click.option("--if-not-exists", is_flag=True, help="A topic that is there already is fine.")
+@json_option
 @bootstrap_option
 def create(
     *,
@@ -52,6 +53,7 @@ def create(
     replication_factor: int | None,
     configs: dict[str, str],
     if_not_exists: bool,
+    as_json: bool,
     bootstrap: str,
 ) -> None:
     """Create a topic, and return when it can be written to: every broker knows it, and every leader takes records.
@@ -71,9 +73,18 @@ def create(
         except ProtocolError as error:
             if not (if_not_exists and error.code is ErrorCode.TOPIC_ALREADY_EXISTS):
                 raise
-            click.echo(f"{name} is there already")
+            said, created, shape = f"{name} is there already", False, {}
         else:
-            click.echo(f"created {name}: {_shape(made)}")
+            said, created = f"created {name}: {_shape(made)}", True
+            shape = {
+                "id": made.id_text,
+                "partitions": len(made.partitions),
+                "replication_factor": _replication_factor(made),
+            }
+    if as_json:
+        print_json({"topic": name, "created": created, **shape})
+    else:
+        click.echo(said)
 
 
 @topic.command("list")
@@ -147,9 +158,16 @@ def describe(name: str, as_json: bool, bootstrap: str) -> None:
 @click.option(
     "--delete-config", "deleted", multiple=True, metavar="KEY", help="A setting to take back to its default."
 )
+@json_option
 @bootstrap_option
 def alter(
-    *, name: str, partitions: int | None, configs: dict[str, str], deleted: tuple[str, ...], bootstrap: str
+    *,
+    name: str,
+    partitions: int | None,
+    configs: dict[str, str],
+    deleted: tuple[str, ...],
+    as_json: bool,
+    bootstrap: str,
 ) -> None:
     """Give a topic more partitions, or other settings.
 
@@ -163,25 +181,32 @@ def alter(
     """
     if partitions is None and not configs and not deleted:
         raise click.UsageError("nothing to change: give --partitions, --config or --delete-config")
+    done = {"topic": name, "set": configs, "deleted": list(deleted), "partitions": partitions}
     with Client(bootstrap) as client:
         admin = Admin(client)
         if configs or deleted:
             admin.alter_configs(Resource(ResourceType.TOPIC, name), configs, deleted)
-            click.echo(f"{name}: {plural(len(configs) + len(deleted), 'setting')} changed")
+            if not as_json:
+                click.echo(f"{name}: {plural(len(configs) + len(deleted), 'setting')} changed")
         if partitions is not None:
             before = len(admin.topic(name).partitions)
             admin.create_partitions(
                 name, partitions, Waiting(f"{name} has {plural(partitions, 'partition')}")
             )
-            click.echo(f"{name}: {plural(partitions, 'partition')}, {before} before")
+            done["partitions_before"] = before
+            if not as_json:
+                click.echo(f"{name}: {plural(partitions, 'partition')}, {before} before")
             remark("keys move: records with a key may go to another partition from now on; old ones stay")
+    if as_json:
+        print_json(done)
 
 
 @topic.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
-def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
+def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) -> None:
     """Delete topics with all their records. There is no way back.
 
     \b
@@ -199,7 +224,10 @@ def delete(names: tuple[str, ...], yes: bool, bootstrap: str) -> None:
             click.confirm(f"Delete {', '.join(names)} with all records?", abort=True, err=True)
         for name in dict.fromkeys(names):
             admin.delete_topic(name)
-            click.echo(f"deleted {name}")
+            if not as_json:
+                click.echo(f"deleted {name}")
+    if as_json:
+        print_json({"deleted": list(dict.fromkeys(names))})
 
 
 def _shape(made: Topic) -> str:

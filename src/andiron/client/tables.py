@@ -18,6 +18,7 @@ Read next: blocking/column_reader.py.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
@@ -41,7 +42,7 @@ _ENDS = {"earliest": EARLIEST, "latest": LATEST}
 def read_topic(
     topic: str,
     *,
-    bootstrap: str = "localhost:9092",
+    bootstrap: str | None = None,
     start: Place = "earliest",
     end: Place = "latest",
     partitions: Iterable[int] | None = None,
@@ -50,9 +51,10 @@ def read_topic(
 ) -> pa.Table:
     """The records of a topic, or of some of its partitions, as columns of `columns.schema.arrow_schema`.
 
+    Where no `bootstrap` is given it is that of the command line: ANDIRON_BOOTSTRAP, or else localhost:9092.
     Unless told otherwise, records of transactions that were aborted, or are still open, are left out.
     """
-    with Client(bootstrap) as client:
+    with Client(bootstrap or os.environ.get("ANDIRON_BOOTSTRAP") or "localhost:9092") as client:
         chosen = _partitions(client, topic, partitions)
         admin = Admin(client)
         latest = _at(admin, chosen, LATEST, committed)

@@ -24,7 +24,7 @@ from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
 from andiron.model.machine import Decision
-from andiron.model.settings import LIST, Row, SettingError
+from andiron.model.settings import LIST, Row, SettingError, meant
 from andiron.wire.messages import alter_configs as legacy
 from andiron.wire.messages import incremental_alter_configs as incremental
 
@@ -213,7 +213,7 @@ class _Alteration:
         table = tables[kind]
         if name not in table:
             code = ErrorCode.INVALID_REQUEST if kind == CLIENT_METRICS else ErrorCode.INVALID_CONFIG
-            raise code.error(f"{name}: there is no such setting")
+            raise code.error(f"{name}: there is no such setting{meant(name, table)}")
         return table[name]
 
     def _check_same_everywhere(

@@ -22,6 +22,7 @@ Read next: layers.py, on where a value comes from.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import enum
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -284,13 +285,19 @@ def parse(table: type[T], given: Mapping[str, str]) -> T:
     return table(**parse_values(rows(table), given))
 
 
+def meant(name: str, known: Iterable[str]) -> str:
+    """To be added to a complaint about a name that nobody knows: the known one it is most like, if there is one."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def parse_values(table: Mapping[str, Row], given: Mapping[str, str]) -> dict[str, Any]:
     """The values that were given, by attribute."""
     values: dict[str, Any] = {}
     for name, text in given.items():
         row = table.get(name)
         if row is None:
-            raise SettingError(name, "there is no such setting")
+            raise SettingError(name, f"there is no such setting{meant(name, table)}")
         values[row.attribute] = row.parse(text)
     return values
 

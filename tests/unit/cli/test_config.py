@@ -113,3 +113,17 @@ def test_changes_are_sent_together(broker: ScriptedBroker) -> None:
 def test_wrong_usage_asks_nobody(broker: ScriptedBroker, arguments: list[str]) -> None:
     assert config(broker, *arguments).exit_code == 2
     assert broker.asked == []
+
+
+def test_what_was_changed_is_json_for_programs(broker: ScriptedBroker) -> None:
+    result = IncrementalAlterConfigsResponse(responses=[AlterConfigsResourceResponse(0, None, 2, "t")])
+    broker.on(ApiKey.INCREMENTAL_ALTER_CONFIGS, lambda request: result)
+
+    told = config(broker, "set", "topic", "t", "retention.ms=5", "--delete", "segment.ms", "--json").stdout
+
+    assert json.loads(told) == {
+        "kind": "topic",
+        "name": "t",
+        "set": {"retention.ms": "5"},
+        "deleted": ["segment.ms"],
+    }

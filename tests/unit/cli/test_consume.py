@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,3 +87,13 @@ def test_an_interrupt_is_how_following_ends(broker: ScriptedBroker) -> None:
 def test_options_that_make_no_sense_are_wrong_usage(broker: ScriptedBroker, options: list[str]) -> None:
     assert consume(broker, *options).exit_code == 2
     assert broker.asked == []
+
+
+def test_a_closed_stdout_is_a_line_on_stderr(broker: ScriptedBroker) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m andiron consume t -b {broker.bootstrap} >&-",
+        shell=True, stdout=None, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr == "andiron: stdout is closed; there is nowhere to print to\n"

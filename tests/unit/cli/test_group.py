@@ -135,3 +135,14 @@ def test_members_are_removed_by_either_id(broker: ScriptedBroker, coordinating: 
 def test_wrong_usage_asks_nobody(broker: ScriptedBroker, arguments: list[str]) -> None:
     assert group(broker, *arguments).exit_code == 2
     assert broker.asked == []
+
+
+def test_what_was_changed_is_json_for_programs(broker: ScriptedBroker, coordinating: Coordinating) -> None:
+    def told(*arguments: str) -> Any:
+        return json.loads(group(broker, *arguments, "--json").stdout)
+
+    forgotten = told("delete-offsets", "idle", "--topic", "t:0", "--yes")
+    assert forgotten == {"group": "idle", "forgotten": [{"topic": "t", "partition": 0}]}
+    removed = told("remove-member", "busy", "--member", "m1")
+    assert removed == {"group": "busy", "members": ["m1"], "instances": []}
+    assert told("delete", "idle", "--yes") == {"deleted": ["idle"]}

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from andiron.cli import lines
-from andiron.cli.lines import LineError, read_lines
+from andiron.cli.lines import LineError, read_blocks
 
 
 def all_lines(path: Path) -> list[bytes]:
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        return [line for chunk in read_lines(descriptor, 0) for line in chunk]
+        whole = b"".join(read_blocks(descriptor, 0))
+        return whole.removesuffix(b"\n").split(b"\n") if whole else []
     finally:
         os.close(descriptor)
 
@@ -48,26 +49,26 @@ def test_chunks_do_not_show_in_lines(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_pause_is_an_empty_chunk() -> None:
     reading, writing = os.pipe()
-    chunks = read_lines(reading, 0)
+    chunks = read_blocks(reading, 0)
     os.write(writing, b"one\ntw")
-    assert next(chunks) == [b"one"]
-    assert next(chunks) == []
+    assert next(chunks) == b"one\n"
+    assert next(chunks) == b""
 
     os.write(writing, b"o\n")
-    assert next(chunks) == [b"two"]
+    assert next(chunks) == b"two\n"
     os.close(writing)
-    assert [line for chunk in chunks for line in chunk] == []
+    assert b"".join(chunks) == b""
     os.close(reading)
 
 
 def test_what_comes_soon_is_no_pause() -> None:
     reading, writing = os.pipe()
-    chunks = read_lines(reading, 30)
+    chunks = read_blocks(reading, 30)
     os.write(writing, b"one\n")
-    assert next(chunks) == [b"one"]
+    assert next(chunks) == b"one\n"
 
     threading.Thread(target=lambda: (os.write(writing, b"two\n"), os.close(writing))).start()
-    assert list(chunks) == [[b"two"]]
+    assert list(chunks) == [b"two\n"]
     os.close(reading)
 
 

@@ -10,9 +10,7 @@ import click
 import pytest
 
 from andiron.cli.failures import Failure
-from andiron.cli.json_records import Given
-from andiron.cli.lines import LineError
-from andiron.cli.produce import plain_reader, produce, summary
+from andiron.cli.produce import produce, summary
 from andiron.client.blocking.sender import Delivered
 from andiron.model.ids import TopicPartition
 from andiron.records.batch import Batch
@@ -43,26 +41,6 @@ def run(broker: ScriptedBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             produce.main(["t", "-b", broker.bootstrap, *options], standalone_mode=False)
 
     return run_with
-
-
-def test_a_line_is_a_value() -> None:
-    assert plain_reader(None, None)(b"a:b") == Given(None, b"a:b", (), None, None)
-
-
-def test_a_separator_splits_off_the_key_once() -> None:
-    read = plain_reader("::", None)
-
-    assert read(b"k::v::w")[:2] == (b"k", b"v::w")
-    with pytest.raises(LineError, match="no key separator '::'"):
-        read(b"k:v")
-
-
-def test_a_value_may_stand_for_null() -> None:
-    read = plain_reader(":", "")
-
-    assert read(b"k:")[:2] == (b"k", None)
-    assert read(b"k:v")[:2] == (b"k", b"v")
-    assert plain_reader(":", None)(b"k:")[:2] == (b"k", b"")
 
 
 def test_every_line_is_written(run, logs: Logs, capfd: pytest.CaptureFixture[str]) -> None:
@@ -133,3 +111,20 @@ def test_without_acks_there_are_no_offsets_to_tell() -> None:
     assert (
         summary("t", {TopicPartition("t", 0): Delivered(3, 9, -1, -1)}, 1) == "3 records (9 B) to t in 1.0 s"
     )
+
+
+def test_ctrl_c_ends_with_what_was_written(
+    run, logs: Logs, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def blocks(descriptor: int, pause_s: float) -> Iterator[bytes]:
+        yield b"one\ntwo\n"
+        yield b""
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("andiron.cli.produce.read_blocks", blocks)
+    with pytest.raises((KeyboardInterrupt, click.Abort)):
+        run(b"", "--partition", "0")
+
+    told = capfd.readouterr().err
+    assert "interrupted: 2 records" in told
+    assert "partition 0: offsets 0 to 1" in told

@@ -11,8 +11,10 @@ from click.testing import CliRunner
 
 from andiron.cli.main import andiron
 from andiron.wire.apis import ApiKey
+from andiron.wire.messages.create_partitions import CreatePartitionsResponse, CreatePartitionsTopicResult
 from andiron.wire.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
 from andiron.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
+from unit.client.logs import Logs
 from unit.client.scripted import ScriptedBroker
 
 
@@ -84,3 +86,35 @@ def test_to_alter_is_to_change_something(broker: ScriptedBroker) -> None:
 def test_wrong_usage_asks_nobody(broker: ScriptedBroker, arguments: list[str]) -> None:
     assert topic(broker, *arguments).exit_code == 2
     assert broker.asked == []
+
+
+def test_what_was_changed_is_json_for_programs(broker: ScriptedBroker) -> None:
+    def create(request: Any) -> CreateTopicsResponse:
+        broker.topic("new", partitions=2)
+        return CreateTopicsResponse(topics=[CreatableTopicResult("new")])
+
+    def more(request: Any) -> CreatePartitionsResponse:
+        broker.topic("new", partitions=request.topics[0].count)
+        return CreatePartitionsResponse(results=[CreatePartitionsTopicResult("new")])
+
+    gone = DeleteTopicsResponse(responses=[DeletableTopicResult("new")])
+    there = CreateTopicsResponse(topics=[CreatableTopicResult("orders", error_code=36)])
+    Logs(broker)
+    broker.on(ApiKey.CREATE_TOPICS, create, lambda request: there)
+    broker.on(ApiKey.CREATE_PARTITIONS, more)
+    broker.on(ApiKey.DELETE_TOPICS, lambda request: gone)
+
+    def told(*arguments: str) -> Any:
+        return json.loads(topic(broker, *arguments, "--json").stdout)
+
+    made = told("create", "new")
+    assert (made["topic"], made["created"], made["partitions"], made["replication_factor"]) == (
+        "new",
+        True,
+        2,
+        1,
+    )
+    assert told("create", "orders", "--if-not-exists") == {"topic": "orders", "created": False}
+    changed = {"topic": "new", "set": {}, "deleted": [], "partitions": 5, "partitions_before": 2}
+    assert told("alter", "new", "--partitions", "5") == changed
+    assert told("delete", "new", "--yes") == {"deleted": ["new"]}

@@ -155,3 +155,21 @@ def test_importing_andiron_needs_no_pyarrow() -> None:
 
 def test_there_is_no_more_in_andiron_than_it_says() -> None:
     assert not hasattr(andiron, "write_topic")
+
+
+def test_the_cluster_is_that_of_the_environment_if_none_is_given(
+    broker: ScriptedBroker, logs: Logs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANDIRON_BOOTSTRAP", broker.bootstrap)
+
+    assert read_topic("t").num_rows == read_topic("t", bootstrap=broker.bootstrap).num_rows > 0
+
+
+def test_without_pyarrow_there_is_one_error_and_not_the_story_of_two() -> None:
+    program = "import sys; sys.modules['pyarrow'] = None; import andiron; andiron.read_topic"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert done.stderr.count("Traceback") == 1
+    assert done.stderr.endswith(
+        "ImportError: andiron.read_topic needs pyarrow: pip install 'andiron[arrow]'\n"
+    )

@@ -258,3 +258,13 @@ def test_the_number_that_came_with_elr_can_be_changed_and_not_taken_away():
 
     assert run(cluster, change(BROKER, "", (SET, "min.insync.replicas", "2"))) == [ErrorCode.NONE]
     assert cluster.image.configs_of(BROKER, "") == {"min.insync.replicas": "2"}
+
+
+def test_a_name_that_is_nearly_a_setting_gets_the_one_that_is_meant():
+    cluster = Cluster()
+    request = incremental.IncrementalAlterConfigsRequest(
+        [change(GROUP, "g", (SET, "consumer.session.timeout.mss", "5"))]
+    )
+
+    (said,) = cluster.run(request).responses
+    assert said.error_message.endswith("there is no such setting; did you mean consumer.session.timeout.ms?")

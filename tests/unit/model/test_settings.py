@@ -22,6 +22,7 @@ from andiron.model.settings import (
     as_markdown,
     broker_rows,
     hours,
+    meant,
     minutes,
     parse,
     render_double,
@@ -183,3 +184,8 @@ def test_the_reference_has_a_line_for_every_setting_that_is_shown():
     assert "| `age.ms` | long | `5` |  | live | How old. |" in page
     assert "| `walls` | list | `brick` | brick, wood |" in page
     assert "secret" not in as_markdown(rows(Shelf).values())
+
+
+def test_a_name_that_nobody_knows_gets_the_one_it_is_most_like():
+    assert meant("retention.mss", ["segment.ms", "retention.ms"]) == "; did you mean retention.ms?"
+    assert meant("xyzzy", ["segment.ms"]) == ""

@@ -48,6 +48,7 @@ class Client:
         self.metadata = ClusterMetadata()
         self.chance = Chance(secrets.randbits(128))
         self._connections = Connections(self.settings)
+        self.on_retry: Callable[[ProtocolError], None] = lambda error: None  # told what will be tried again
         self._stale = True
 
     def __enter__(self) -> Self:
@@ -180,6 +181,7 @@ class Client:
                     raise
                 if isinstance(error, StaleMetadata):
                     self.mark_stale()
+                self.on_retry(error)
             time.sleep(pause_ms / 1000)
 
     def reach(self) -> None:

@@ -74,8 +74,8 @@ class ColumnProducer(Sender):
         super().discard()
 
     @property
-    def _is_owing(self) -> bool:
-        return bool(self._gathered) or super()._is_owing
+    def is_owing(self) -> bool:
+        return bool(self._gathered) or super().is_owing
 
     def _send_gathered(self) -> None:
         gathered = self._take_gathered()

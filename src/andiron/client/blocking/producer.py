@@ -79,8 +79,8 @@ class Producer(Sender):
         super().discard()
 
     @property
-    def _is_owing(self) -> bool:
-        return not self._accumulator.is_empty or super()._is_owing
+    def is_owing(self) -> bool:
+        return not self._accumulator.is_empty or super().is_owing
 
     def _choose(self, topic: str, key: bytes | None, value: bytes | None) -> int:
         known = self._client.metadata.topics.get(topic) or self._client.topic(topic, create=True)

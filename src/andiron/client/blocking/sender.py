@@ -113,15 +113,15 @@ class Sender:
     def close(self) -> None:
         """Hang up; what was not flushed is given up."""
         if self.transaction is not None:
-            if self._is_owing:
+            if self.is_owing:
                 self.transaction.fail(ErrorCode.INVALID_TXN_STATE.error("a producer was closed unflushed"))
             self.transaction.detach(self)
         self._connections.close()
 
     @property
-    def _is_owing(self) -> bool:
+    def is_owing(self) -> bool:
         """Whether something given to it is not known to be delivered."""
-        return bool(self._outbox.waiting) or any(self._in_flight.values())
+        return bool(self._outbox.waiting) or any(list(self._in_flight.values()))
 
     @contextlib.contextmanager
     def _all_or_failed(self) -> Iterator[None]:
@@ -226,6 +226,7 @@ class Sender:
             if not isinstance(error, Retriable) and not follows:
                 raise error
             troubled.add(batch.partition)
+            self._client.on_retry(error)
         self._client.mark_stale()
         for batch, _ in failures:
             self._client.retry(functools.partial(self._deliver, batch), self.settings.delivery_timeout_ms)
