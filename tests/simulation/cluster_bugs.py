@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from unittest.mock import patch
 
-from andiron.broker import quorum_member, snapshot_cutting
+from andiron.broker import quorum_member, quorum_requests, snapshot_cutting
 from andiron.broker.handlers.fetch import Fetch
 from andiron.broker.housekeeping import Housekeeping
 from andiron.broker.metadata import Metadata
@@ -61,6 +61,11 @@ def a_candidate_with_less_is_voted_for():
             self._log_end = own
 
     return patch.object(Quorum, "_may_grant", careless)
+
+
+@bug
+def whoever_comes_is_believed_in_any_epoch():
+    return patch.object(quorum_requests, "refusal", lambda *_, **__: None)
 
 
 @bug

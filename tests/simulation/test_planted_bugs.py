@@ -79,6 +79,7 @@ IN_CLUSTERS = {
     "a_new_leader_takes_all_that_it_has_for_committed": 8,
     "a_broker_that_crashed_is_taken_for_one_that_stopped": 0,
     "a_candidate_with_less_is_voted_for": 2,
+    "whoever_comes_is_believed_in_any_epoch": 5,
     "one_voter_is_a_majority": 0,
     "the_quorum_counts_what_is_not_on_the_disk": 0,
     "metadata_takes_effect_before_a_majority_has_it": 2,

@@ -52,6 +52,7 @@ def cluster(nodes: int, plan: Any, dice: random.Random) -> dict[str, Any]:
         "topics": [_replicated(topic, dice, copies) for topic in plan.topics],
         "skews": [dice.choice([0, 0, 0, -40_000, -500, 500, 40_000]) for _ in range(2 * nodes)],
         "durable": plan.durable,
+        "stranger_pace_ms": dice.choice([0, 0, 0, 5_000]),
     }
 
 

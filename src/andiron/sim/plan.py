@@ -44,6 +44,7 @@ class Plan:
     # The properties of each, where there are several
     nodes: list[dict[str, str]] = field(default_factory=list)
     operator_pace_ms: int = 0  # of one who moves partitions; there is none if it is 0
+    stranger_pace_ms: int = 0  # of one who speaks as a controller and is none; there is none if it is 0
     changes_voters: bool = False  # who votes is for the operator to say
     skews: list[int] = field(default_factory=lambda: [0])  # by how much their clocks are off, in ms
     clocks_set_ms: int = 0  # so often somebody sets one of them, whatever the weather; nobody does if it is 0

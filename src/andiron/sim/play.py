@@ -21,6 +21,7 @@ from andiron.sim.clients.inquirer import Inquirer
 from andiron.sim.clients.mover import Mover
 from andiron.sim.clients.operator import Operator
 from andiron.sim.clients.producer import Producer
+from andiron.sim.clients.stranger import Stranger
 from andiron.sim.clients.transactor import Transactor
 from andiron.sim.clustered import CLUSTER_ID
 from andiron.sim.host import Host
@@ -146,6 +147,7 @@ class _Game:
             *(member(*place, f"member-{n}", habits) for n, (member, habits) in enumerate(plan.members, 1)),
             *([self._operator(plan, names)] if plan.operator_pace_ms else []),
             *self._movers(plan, names),
+            *([Stranger(*place, "stranger", plan.stranger_pace_ms)] if plan.stranger_pace_ms else []),
         ]
 
     def _movers(self, plan: Plan, topics: list[str]) -> list[Mover]:
