@@ -30,7 +30,6 @@ from andiron.broker.acquaintances import Acquaintances
 from andiron.broker.calls import Calls
 from andiron.broker.client_telemetry import ClientTelemetry
 from andiron.broker.controller_channel import ControllerChannel
-from andiron.broker.controller_registration import ControllerRegistration
 from andiron.broker.fetch_sessions import FetchSessions
 from andiron.broker.fetcher import Surroundings
 from andiron.broker.fetchers import Fetchers
@@ -96,9 +95,6 @@ class Broker:
             settings, self.metadata, self.channel.decide, self.waiting.later, self._clock,
             lambda: self.partitions.is_behind,
         )  # fmt: skip
-        self.registration = ControllerRegistration(
-            settings, self.metadata, self.channel.decide, self.waiting.later, self._clock
-        )
         self.fetchers = Fetchers(
             Surroundings(
                 me, self.calls, settings.replication, self.metadata.address_of, lambda: self.lifecycle.epoch,
@@ -153,8 +149,7 @@ class Broker:
         life = self._chance.token(16)
         if self._is_broker:
             self.lifecycle.start(self.cluster_id, life, directories.ids, directories.clean_epoch, now)
-        if "controller" in settings.roles:
-            self.registration.start(life, now)
+        self.lifecycle.controller.start(life, now)
 
     @property
     def ready(self) -> bool:
@@ -307,7 +302,6 @@ class Broker:
         """Do what time has brought."""
         self.metadata.tick(now)
         self.lifecycle.tick(now)
-        self.registration.tick(now)
         self.fetchers.tick(now)
         if self.in_sync.next_deadline() <= now:
             self.in_sync.check(self.partitions, self.settings.replication.replica_lag_time_max_ms, now)
@@ -329,7 +323,6 @@ class Broker:
         return min(
             self.metadata.next_deadline(),
             self.lifecycle.next_deadline(),
-            self.registration.next_deadline(),
             self.fetchers.next_deadline(),
             self.in_sync.next_deadline(),
             self.housekeeping.next_deadline(),

@@ -53,7 +53,9 @@ class ControllerRegistration:
         self._due = NEVER
 
     def start(self, incarnation: bytes, now: Millis) -> None:
-        """Register this life of the controller."""
+        """Register this life of the controller, if the node is one."""
+        if "controller" not in self._settings.roles:
+            return
         self._request = ControllerRegistrationRequest(
             controller_id=self._settings.node_id,
             incarnation_id=incarnation,

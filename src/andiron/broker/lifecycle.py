@@ -10,6 +10,9 @@ it has read in the metadata that it is let in, which is the one thing that count
 
 Before it stops it asks to leave: its leaderships go to others first, and nobody has to wait for a session to run out.
 A broker that is alone has nobody to hand over to, and just stops.
+
+A node that is a controller makes itself known as such beside that, and that is all there is to it
+(controller_registration.py).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from andiron.broker.controller_registration import ControllerRegistration
 from andiron.broker.metadata import Metadata
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.waiting import Wait
@@ -64,6 +68,7 @@ class Lifecycle:
     ) -> None:  # fmt: skip
         self._settings, self._metadata = settings, metadata
         self._decide, self._later, self._clock = decide, later, clock
+        self.controller = ControllerRegistration(settings, metadata, decide, later, clock)
         self._is_busy = is_busy  # with logs that are not open yet
         self._me = NodeId(settings.node_id)
         self.stage = Stage.NOWHERE
@@ -112,10 +117,11 @@ class Lifecycle:
 
     def next_deadline(self) -> Millis:
         is_at_rest = self._asking or self.stage in (Stage.NOWHERE, Stage.LEFT)
-        return NEVER if is_at_rest else self._due
+        return min(NEVER if is_at_rest else self._due, self.controller.next_deadline())
 
     def tick(self, now: Millis) -> None:
         """Do what is due, one question at a time."""
+        self.controller.tick(now)
         if self._asking or self._due > now:
             return
         if self.stage is Stage.REGISTERING:
