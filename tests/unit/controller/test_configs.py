@@ -179,7 +179,7 @@ def test_what_has_no_effect_is_kept_and_said_to_have_none(kind, resource, name, 
     cluster = cluster_with_a_topic()
 
     assert run(cluster, change(kind, resource, (SET, name, value))) == [ErrorCode.NONE]
-    assert cluster.image.configs_of(kind, resource) == {name: value}
+    assert cluster.image.configs_of(kind, resource)[name] == value
     is_default = value in ("false", "-2")
     assert (f"without effect: {name} of " in caplog.text) is not is_default
 
