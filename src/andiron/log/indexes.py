@@ -52,8 +52,8 @@ class SegmentIndexes:
 
     def note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> bool:
         """A batch of `size` bytes lies at `position`, where those noted before end. Was there an entry due?"""
-        if max_timestamp > self.max_timestamp:
-            self.max_timestamp, self.offset_of_max = max_timestamp, last_offset
+        if max_timestamp > self.max_timestamp or not position:
+            self.max_timestamp, self.offset_of_max = max(max_timestamp, NO_TIMESTAMP), last_offset
         if self.bytes_since_entry <= self.interval:
             self.bytes_since_entry += size
             return False

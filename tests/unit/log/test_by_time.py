@@ -124,6 +124,10 @@ def test_segments_without_timestamps_are_not_scanned_anew_by_every_start(caplog)
 
     assert again.offset_of_max_timestamp(24) == (0, -1, 0)
     assert len(again.segments) > 2
+    assert [each.indexes.times.last() for each in again.segments][:2] == [
+        (-1, 1),
+        (-1, 5),
+    ]  # where a batch ends
     assert caplog.messages == []
 
 
