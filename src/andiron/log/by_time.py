@@ -46,12 +46,17 @@ def first_at_or_after(segments: Sequence[Segment], timestamp: int, start: int, u
 
 
 def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
-    """The first record with the largest timestamp of all from `start` on, if it lies below `upto`."""
+    """The first record with the largest timestamp of all from `start` on, if it lies below `upto`.
+
+    Where none has a timestamp that is the first of all, as in Kafka.
+    """
     best: Found | None = None
     for segment in sorted(segments, key=lambda each: each.indexes.max_timestamp, reverse=True):
         top, peak = segment.indexes.max_timestamp, segment.indexes.offset_of_max
-        if top < 0 or (best is not None and top < best.timestamp):
+        if best is not None and top < best.timestamp:
             break
+        if best is not None and top == best.timestamp and segment.base > best.offset:
+            continue
         found = _latest_from(segment, max(peak, start), start, best, top)
         if peak > start and (found is None or found.timestamp < top):
             # Compaction has left of that batch its header alone: it may be any of the others.

@@ -52,8 +52,8 @@ class SegmentIndexes:
 
     def note(self, position: int, size: int, last_offset: int, max_timestamp: int) -> bool:
         """A batch of `size` bytes lies at `position`, where those noted before end. Was there an entry due?"""
-        if max_timestamp > self.max_timestamp:
-            self.max_timestamp, self.offset_of_max = max_timestamp, last_offset
+        if max_timestamp > self.max_timestamp or not position:
+            self.max_timestamp, self.offset_of_max = max(max_timestamp, NO_TIMESTAMP), last_offset
         if self.bytes_since_entry <= self.interval:
             self.bytes_since_entry += size
             return False
@@ -99,7 +99,8 @@ class SegmentIndexes:
 
     def write(self) -> list[File]:
         """Add the last word on time and bring everything into the files; returns those written to."""
-        self.times.append_if_later(self.max_timestamp, self.offset_of_max)
+        if self.bytes_since_entry or len(self.offsets):
+            self.times.conclude(self.max_timestamp, self.offset_of_max)
         return [index.file for index in self.all() if index.write()]
 
     def seal(self) -> None:

@@ -34,6 +34,13 @@ class TimeIndex(EntryFile):
         if timestamp > self.last()[0]:
             self._tail += self.form.pack(timestamp, offset - self._base)
 
+    def conclude(self, timestamp: int, offset: int) -> None:
+        """The last word. A segment without timestamps says so, or its index would look as if it were lost."""
+        if len(self):
+            self.append_if_later(timestamp, offset)
+        else:
+            self._tail += self.form.pack(timestamp, offset - self._base)
+
     def lookup(self, timestamp: int) -> int:
         """An offset before which no record is later than `timestamp`, as far as is known."""
         count = self.count_upto(timestamp)

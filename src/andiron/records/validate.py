@@ -19,6 +19,8 @@ Held against Kafka 4.3's own validation, byte for byte, the differences are thes
 
     a batch cut short                  CORRUPT_MESSAGE; Kafka: INVALID_RECORD
     stray bytes after the batch        CORRUPT_MESSAGE; Kafka drops them
+    a length without an end, plain     INVALID_RECORD; Kafka: UNKNOWN_SERVER_ERROR
+    lengths that are wrong, packed     INVALID_RECORD; Kafka looks less closely, and stores some
     a codec that does not exist        UNSUPPORTED_COMPRESSION_TYPE; Kafka: UNKNOWN_SERVER_ERROR
     the append-time bit, set           INVALID_TIMESTAMP; Kafka clears it where the topic has CreateTime
     offsets within the batch that are  INVALID_RECORD; Kafka numbers them anew if they are packed,

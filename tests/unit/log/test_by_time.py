@@ -4,7 +4,10 @@ import pytest
 
 from andiron.log.by_time import Found, time_of
 from andiron.records.batch import Batch
+from andiron.records.builder import build
 from andiron.records.crc32c import crc32c
+from andiron.records.record import Record
+from andiron.sim.disk import MemoryDisk
 from unit.log.logs import append, batch_of, open_log
 
 HEADER_BYTES = 61
@@ -95,6 +98,39 @@ def test_the_latest_record_is_looked_for_where_compaction_left_a_header_alone():
     assert log.offset_of_max_timestamp(8) == (3, 401, 1)
 
 
+def timeless(log, batches):
+    for _ in range(batches):
+        raw = build([Record(0, -1, b"k", b"v" * 40)] * 2)
+        log.append(Batch(raw), raw, 0, 0)
+
+
+def test_where_no_record_has_a_timestamp_the_latest_is_the_first():
+    log = open_log(segment_bytes=400)
+    timeless(log, 12)
+
+    assert log.offset_of_max_timestamp(24) == (0, -1, 0)
+    assert log.offset_for_time(0, 24) is None
+    append(log, 1, timestamp=5)
+    assert log.offset_of_max_timestamp(25) == (24, 5, 0)
+
+
+def test_segments_without_timestamps_are_not_scanned_anew_by_every_start(caplog):
+    disk = MemoryDisk()
+    log = open_log(disk, segment_bytes=400)
+    timeless(log, 12)
+    log.close()
+
+    again = open_log(disk, clean=True, segment_bytes=400)
+
+    assert again.offset_of_max_timestamp(24) == (0, -1, 0)
+    assert len(again.segments) > 2
+    assert [each.indexes.times.last() for each in again.segments][:2] == [
+        (-1, 1),
+        (-1, 5),
+    ]  # where a batch ends
+    assert caplog.messages == []
+
+
 def test_the_latest_record_is_none_if_it_lies_beyond_upto():
     log = filled(100, 500, 50)
     assert log.offset_of_max_timestamp(3) is None
@@ -106,13 +142,6 @@ def test_the_latest_record_is_one_of_those_that_are_not_deleted():
     assert log.offset_of_max_timestamp(18) == (7, 301, 3)
     log.advance_start(18)
     assert log.offset_of_max_timestamp(18) is None
-
-
-def test_records_without_timestamps_have_no_place_in_time():
-    log = open_log(now=500)
-    append(log, timestamp=-1)
-    assert log.offset_of_max_timestamp(1) is None
-    assert log.offset_for_time(0, 1) is None
 
 
 def test_an_empty_log_has_no_latest_record():
