@@ -76,7 +76,7 @@ def find_damage(disk: Disk, directory: str, expected: Offset = Offset(0)) -> Dam
             beyond = position + (end == base or position > 0)  # a segment that merely comes too late is whole
             return Damage(path, position, Offset(end), trouble, list(_behind(disk, file, beyond, later, end)))
         file.close()
-    if end < expected:
+    if max(end, 0) < expected:
         path, size = (paths[-1][1], disk.open(paths[-1][1]).size) if paths else (directory, 0)
         return Damage(
             path, size, Offset(max(end, 0)), f"it ends there, and had records up to {expected - 1}", []

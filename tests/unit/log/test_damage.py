@@ -45,6 +45,10 @@ def test_a_log_that_holds_has_none(disk):
     assert find_damage(disk, "/m") is None
 
 
+def test_a_log_that_is_not_there_yet_has_none(disk):
+    assert find_damage(disk, "/m") is None
+
+
 def test_it_is_told_with_what_is_whole_behind_it(disk):
     first = batch(0)
     written(disk, first, batch(3), batch(6))
