@@ -12,6 +12,7 @@ from unittest.mock import patch
 from andiron.broker import quorum_member, quorum_requests, snapshot_cutting
 from andiron.broker.handlers.fetch import Fetch
 from andiron.broker.housekeeping import Housekeeping
+from andiron.broker.intake import Intake
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Partition
 from andiron.broker.shards import Shard
@@ -396,3 +397,9 @@ def a_controller_does_not_note_which_producer_ids_it_gave():
             replay(self, record, offset)
 
     return patch.object(Image, "replay", slow)
+
+
+@bug
+def a_follower_takes_in_all_that_has_come_in_one_step():
+    begin = Intake.begin
+    return patch.object(Intake, "begin", lambda self, bytes_max: begin(self, 1 << 40))

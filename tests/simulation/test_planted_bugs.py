@@ -100,6 +100,7 @@ IN_CLUSTERS = {
     "a_follower_takes_all_that_it_has_for_committed": 0,
     "a_controller_does_not_note_which_producer_ids_it_gave": 7,
     "whoever_was_in_sync_once_stays_eligible": 1,
+    "a_follower_takes_in_all_that_has_come_in_one_step": 7,
 }
 
 SLOWLY = {

@@ -8,6 +8,9 @@
 The next fetch is the acknowledgement of the last: it says where each log now ends. So partitions that must be on the
 disk before they count (flush.messages=1) hold it back until they are: the flush of all of them is one group commit.
 
+An answer may be of many megabytes: it is taken in some at a time (intake.py), and the next fetch goes when all of it
+is.
+
 Fetches are a session (KIP-227): what the leader was told it remembers, and a partition where nothing moves costs
 neither side anything but a look. A partition that comes anew, has moved or was left out for a while need not wait until
 a fetch that finds nothing is over: the next one goes after it, and the leader answers the first as soon as it hears of
@@ -24,6 +27,7 @@ from functools import partial
 from typing import NamedTuple, cast
 
 from andiron.broker.calls import Calls
+from andiron.broker.intake import Intake, Key, Piece
 from andiron.broker.partition import Partition
 from andiron.broker.replication_quota import ReplicationQuota, is_throttled
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -50,6 +54,7 @@ LANE = "fetch"
 EARLIEST, LATEST = -2, -1  # timestamps that stand for the ends of a log
 AT_ONCE = 2  # fetches that may be under way
 RETRY_MS = 50  # after no answer: the leader may be gone, and the metadata will say so
+STEPS = 4  # in which as much is taken in as is fetched of one partition: what one step may cost
 
 # The leader has not read as far in the metadata as this node.
 NOT_YET = {
@@ -58,8 +63,6 @@ NOT_YET = {
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.UNKNOWN_LEADER_EPOCH,
 }
-
-Key = tuple[bytes, int]  # a partition: its topic's id, its number
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +97,9 @@ class Fetcher:
         self._told: dict[Key, Told] = {}
         self._untold: dict[Key, None] = {}  # those that the leader may have to be told of: they have moved
         self._gone: dict[Key, None] = {}  # those that it should forget
+        self._intake = Intake()
         self._session = 0, 0  # its id and epoch
+        self._session_told = 0  # the id that the last answer named
         self._is_refused_one = False  # the leader keeps no session for us
         self._number = 0  # of the last fetch
         self._life = -1  # the epoch of this broker in which it fetches
@@ -119,22 +124,33 @@ class Fetcher:
         self._paused.pop(key, None)
         self._leave_out(key)
 
+    @property
+    def is_taking_in(self) -> bool:
+        """Whether there is more of what has come."""
+        return bool(self._intake)
+
     def next_deadline(self) -> Millis:
-        """When a pause is over: though a fetch is under way, which may find nothing for long, if one more may be."""
+        """When a pause is over: though a fetch is under way, which may find nothing for long, if one more may be. At
+        once if there is more to take in."""
+        if self._intake:
+            return Millis(0)
         if not self._may_ask:
             return NEVER
         return min([NEVER if self._under_way else self._retry_at, *self._paused.values()])
 
     def tick(self, now: Millis) -> None:
-        """Fetch if a pause is over."""
-        if self.next_deadline() <= now:
+        """Take in more of what has come; or fetch if a pause is over."""
+        if self._intake:
+            self._take_some(now)
+        elif self.next_deadline() <= now:
             self._fetch(now)
 
     # ── asking ───────────────────────────────────────────────────────────────────────
 
     def fetch(self, now: Millis) -> None:
-        """Ask for what comes next, unless that is being done and the leader knows of all."""
-        if not self._under_way or (self._untold and self._may_ask):
+        """Ask for what comes next, unless that is being done and the leader knows of all, or what came last is still
+        being taken in."""
+        if not self._intake and (not self._under_way or (self._untold and self._may_ask)):
             self._fetch(now)
 
     @property
@@ -235,35 +251,50 @@ class Fetcher:
     def _answered(self, number: int, response: FetchResponse | None, now: Millis) -> None:
         self._under_way -= 1
         if response is None or response.error_code:
+            self._intake = Intake()
             self._begin_again()
             self._retry_at = now if response is not None else Millis(now + RETRY_MS)
             return
         for topic in response.responses:
             for said in topic.partitions:
-                self._take((topic.topic_id, said.partition_index), number, said, now)
-        self._is_refused_one = not response.session_id
+                key = topic.topic_id, said.partition_index
+                self._intake.put(Piece(key, number, said, cast(memoryview, said.records or b"")))
+        self._session_told = response.session_id
+        self._take_some(now)
+
+    def _take_some(self, now: Millis) -> None:
+        """As much as one step may cost; the rest in the next, and then the next fetch."""
+        self._intake.begin(self._around.settings.replica_fetch_max_bytes // STEPS)
+        while (piece := self._intake.take()) is not None:
+            self._take(piece, now)
+        self._intake.end()
+        if self._intake:
+            return
+        self._is_refused_one = not self._session_told
         if self._is_refused_one:
             self._begin_again()
-        elif self._session[0] != response.session_id:
-            self._session = response.session_id, 1
+        elif self._session[0] != self._session_told:
+            self._session = self._session_told, 1
         self.fetch(now)
 
-    def _take(self, key: Key, number: int, said: PartitionData, now: Millis) -> None:
+    def _take(self, piece: Piece, now: Millis) -> None:
+        key, number, said, records, goes_on = piece
         partition, told = self._partitions.get(key), self._told.get(key)
         if partition is None or told is None or told.since > number or not partition.follows:
             return  # since then it has gone elsewhere
-        if told[:2] != (partition.epoch, partition.position()):
+        if told.epoch != partition.epoch or (not goes_on and told.position != partition.position()):
             self._untold[key] = None
+            self._intake.drop_rest()
             return  # it has come further, or has been led here in between: what was asked then does not hold now
         try:
-            after = partition.take(fetched(said), now)
+            after = partition.take(fetched(said)._replace(records=records), now)
         except ProtocolError as error:
             self._trouble(key, partition, error, now)
             return
         if partition.position() != told.position:
             self._untold[key] = None
-        if said.records and self._is_throttled(partition):
-            self._around.quota.spend(len(said.records), now)
+        if records and self._is_throttled(partition):
+            self._around.quota.spend(len(records), now)
         if after is Next.ASK_OFFSETS:
             self._ask_offsets(key, partition, LATEST, now)
         elif after is Next.PAUSE:

@@ -21,6 +21,7 @@ class Fetchers:
         self._around = around
         self._fetchers: dict[NodeId, Fetcher] = {}
         self._of: dict[Partition, Fetcher] = {}
+        self._turn = 0  # of those that take in what has come
 
     def follow(self, partition: Partition, leader: NodeId, now: Millis) -> None:
         """Fetch a partition from `leader` from now on."""
@@ -49,6 +50,11 @@ class Fetchers:
         return min((fetcher.next_deadline() for fetcher in self._fetchers.values()), default=NEVER)
 
     def tick(self, now: Millis) -> None:
-        """Fetch where a pause is over."""
+        """Fetch where a pause is over; and let one of those that have more to take in do so, each in its turn."""
+        taking_in = [each for each in self._fetchers.values() if each.is_taking_in]
         for fetcher in self._fetchers.values():
-            fetcher.tick(now)
+            if not fetcher.is_taking_in:
+                fetcher.tick(now)
+        if taking_in:
+            self._turn += 1
+            taking_in[self._turn % len(taking_in)].tick(now)

@@ -19,6 +19,7 @@ from andiron.sim.coordinated import coordinators
 from andiron.sim.moods import MOODS, Mood
 
 COORDINATED = 0.5  # of all worlds
+FETCHED_AT_ONCE = ("1048576", "1048576", "1000")  # of a partition: a step takes in a part of that
 RESTLESS = 0.15  # of all: their clocks are set all the time
 TIMELESS = 0.3  # of the topics of the others, if there is one node
 CODECS = ("uncompressed", "gzip", "snappy", "lz4", "zstd")
@@ -67,9 +68,10 @@ def make_plan(seed: int, chance: random.Random, nodes: int | None = None) -> Pla
     if dice.random() < RESTLESS:
         plan = replace(plan, clocks_set_ms=dice.choice([200, 1_000]))
     count, dice = shape(seed, nodes)
-    if count > 1:
-        return replace(plan, **cluster(count, plan, dice))
-    return plan if coordinated else _with_timeless_topics(plan, random.Random(f"{seed}/timeless"))
+    if count == 1:
+        return plan if coordinated else _with_timeless_topics(plan, random.Random(f"{seed}/timeless"))
+    shares = {"replica.fetch.max.bytes": random.Random(f"{seed}/steps").choice(FETCHED_AT_ONCE)}
+    return replace(plan, **cluster(count, replace(plan, properties=plan.properties | shares), dice))
 
 
 def _plan_of_logs(chance: random.Random) -> Plan:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from andiron.broker.fetchers import Fetchers
 from andiron.model.ids import NEVER
 from worlds.cluster_client import create, small_cluster, write
 
@@ -68,3 +69,25 @@ def test_leaving_what_was_never_followed_is_nothing(cluster):
     fetchers.flushed(cluster.partition(1, "t"), cluster.now)
 
     assert followed(cluster, 1) == {2: 1}
+
+
+class Busy:
+    """A fetcher that has more to take in, or not."""
+
+    def __init__(self, name, ticked, *, is_taking_in):
+        self._name, self._ticked, self.is_taking_in = name, ticked, is_taking_in
+
+    def tick(self, now):
+        self._ticked.append(self._name)
+
+
+def test_of_those_that_have_more_to_take_in_one_does_so_in_a_step_and_each_in_its_turn():
+    fetchers, ticked = Fetchers(None), []
+    fetchers._fetchers = {
+        1: Busy("a", ticked, is_taking_in=True),
+        2: Busy("b", ticked, is_taking_in=False),
+        3: Busy("c", ticked, is_taking_in=True),
+    }
+    for _ in range(3):
+        fetchers.tick(0)
+    assert ticked == ["b", "c", "b", "a", "b", "c"]

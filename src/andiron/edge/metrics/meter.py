@@ -94,8 +94,8 @@ class Meter:
     """The counters of one loop."""
 
     __slots__ = (
-        "_flushing", "_marks", "began", "busy_s", "clock", "disk", "durations", "ended", "flushes", "followers",
-        "idle_s", "kinds", "late", "of_turn", "started", "turns", "waits",
+        "_before", "_flushing", "_longest_s", "_marks", "began", "busy_s", "clock", "disk", "durations", "ended",
+        "flushes", "followers", "idle_s", "kinds", "late", "of_turn", "started", "turns", "waits",
     )  # fmt: skip
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -112,6 +112,8 @@ class Meter:
         self.disk = DiskTimes()
         self.followers: Collection[int] = ()  # connections on which followers fetch, as the node knows
         self._flushing: dict[int, float] = {}
+        self._longest_s = 0.0  # of the turns since it was last asked for
+        self._before = 0.0, self.began  # and of those before, up to when
         self._marks = [(self.began, 0.0)] * 2  # at the last two askings: when, and how long it had been idle
 
     # ── a turn ───────────────────────────────────────────────────────────────────────
@@ -127,6 +129,7 @@ class Meter:
         took = ended - self.began
         self.busy_s += took
         self.turns += 1
+        self._longest_s = max(self._longest_s, took)
         if self.kinds:
             self._settle(took)
         if self.late:
@@ -167,6 +170,14 @@ class Meter:
     def uptime_s(self) -> float:
         """Since it was made."""
         return self.clock() - self.started
+
+    def longest_turn_s(self) -> float:
+        """The longest turn since it was last asked, and over some seconds at least: for so long nobody was served."""
+        now, (before, since) = self.clock(), self._before
+        longest = max(before, self._longest_s)
+        if now - since >= RATIO_S:
+            self._before, self._longest_s = (self._longest_s, now), 0.0
+        return longest
 
     def idle_ratio(self) -> float:
         """How much of its time the loop has spent in polls since it was last asked, and over some seconds at least."""

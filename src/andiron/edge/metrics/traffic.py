@@ -187,6 +187,10 @@ FAMILIES = [
         "loop_turns_total", "Turns of the loop: polls, and what came of each.",
         "", lambda s: single(s.host.meter.turns),
     ),
+    gauge(
+        "loop_longest_turn_seconds", "The longest turn of the loop of late: for so long nobody else was served.",
+        "", lambda s: single(s.host.meter.longest_turn_s()),
+    ),
     histogram(
         "flush_duration_seconds", "From the wish for an fsync to its end, the wait for the one before included.",
         "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs", lambda s: [("", s.host.meter.flushes)],

@@ -66,6 +66,7 @@ from andiron.sim.invariants.reading import ReadersSeeTheLog
 from andiron.sim.invariants.replaying import LogsAreTheState
 from andiron.sim.invariants.retention import DeletionIsDue
 from andiron.sim.invariants.service import InSyncAreInService
+from andiron.sim.invariants.steps import StepsAreShort
 from andiron.sim.invariants.survival import PromisesSurvive
 from andiron.sim.invariants.tickets import EveryoneIsAnswered
 from andiron.sim.invariants.votes import VotersVoteOnce
@@ -102,6 +103,7 @@ def all_invariants(
             AckedStays(mirrors, canons, newest),
             ReplicasConverge(mirrors),
             ReplicasMove(mirrors, newest),
+            StepsAreShort(),
         ]
     return [
         newest,

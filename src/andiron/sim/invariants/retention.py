@@ -70,8 +70,7 @@ class DeletionIsDue(Watcher):
             if mirror is None:
                 continue  # moved to other nodes, and gone
             since = max(mirror.start_since, self._bad_at.get(host.number, 0))
-            # Twice the interval, and twice again for a clock that goes at half speed.
-            is_written = can_be_written or host.world.now - since >= 4 * self._checkpoint_ms
+            is_written = can_be_written or host.world.now - since >= 2 * self._checkpoint_ms
             mirror.start_bound = mirror.start if is_written else 0
 
     def stepped(self, host: Host) -> None:

@@ -230,3 +230,16 @@ def test_a_fetch_of_a_follower_is_a_kind_of_its_own():
         play.turn()
 
         assert [sum(play.host.meter.durations[kind].counts) for kind in (FOLLOWER_FETCH, FETCH)] == [1, 1]
+
+
+def test_the_longest_turn_of_late_is_remembered_for_as_long_as_somebody_may_ask(meter, time):
+    turn(meter, time, busy=0.2)
+    turn(meter, time, busy=1.5)
+    turn(meter, time, busy=0.1)
+    time.now += RATIO_S
+    assert meter.longest_turn_s() == meter.longest_turn_s() == pytest.approx(1.5)
+
+    turn(meter, time, busy=0.3)
+    time.now += RATIO_S
+    assert meter.longest_turn_s() == pytest.approx(1.5)
+    assert meter.longest_turn_s() == pytest.approx(0.3)
