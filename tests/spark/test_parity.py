@@ -191,6 +191,7 @@ def test_a_stream_gives_the_same(read: Read, both: Both, assortment: Assortment)
         check(read, streams.catch_up())
         if read.rows:
             streams.batches()
+            streams.lag()
 
 
 def test_a_read_is_cut_into_the_same_tasks(both: Both, assortment: Assortment) -> None:
