@@ -26,6 +26,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import spark_partition_id
 from pyspark.sql.streaming import StreamingQuery
 
+from andiron.spark.source.behind import offsets_behind
+
 STOCK, OURS = "kafka", "andiron"
 FORMATS = (STOCK, OURS)
 ERRORS = (PySparkException, Py4JJavaError)
@@ -182,6 +184,15 @@ class Streams:
             }
         )
 
+    def lag(self) -> list[dict[str, float]]:
+        """How far behind its topics each batch that had rows was when it ended."""
+        return agreed(
+            {
+                name: [_behind(name, each) for each in query.recentProgress if each.numInputRows]
+                for name, query in self._queries.items()
+            }
+        )
+
     def _start(self, name: str) -> StreamingQuery:
         options = {**self._both.common, **texts(self.options)}
         source = self._both.spark.readStream.format(self._readers[name]).options(**options)
@@ -256,6 +267,16 @@ def own(options: Options, topic: str) -> Options:
 def _ended(progress: Any) -> dict[str, dict[str, int]]:
     """Where a batch ended, without the ids of topics that ours notes beside it."""
     return {topic: ends for topic, ends in json.loads(progress.sources[0].endOffset).items() if ends}
+
+
+def _behind(name: str, progress: Any) -> dict[str, float]:
+    """Of the stock connector's metrics, or by our count."""
+    (source,) = progress.sources
+    return (
+        dict(offsets_behind(source))
+        if name == OURS
+        else {each: float(n) for each, n in source.metrics.items()}
+    )
 
 
 def _headers(row: Row) -> tuple[tuple[str, bytes | None], ...] | None:

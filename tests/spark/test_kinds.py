@@ -17,7 +17,13 @@ from peers.spark_kinds import KIND, OTHERS
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 HERE = Path(__file__).parent
-THE_LIST = ("test_parity.py", "test_parity_changes.py", "test_parity_writes.py", "test_source_batch.py")
+THE_LIST = (
+    "test_parity.py",
+    "test_parity_changes.py",
+    "test_parity_writes.py",
+    "test_source_batch.py",
+    "test_tables.py::test_a_table_has_every_record_once_and_the_rest_are_dead_letters",
+)
 TIMEOUT_S = 1200
 
 

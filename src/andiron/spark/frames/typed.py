@@ -57,6 +57,10 @@ class Typed:
     dead_letters: DeadLetters
     into: str | None = None
 
+    def __getstate__(self) -> dict[str, object]:
+        """What a micro-batch needs in another process, as with Spark Connect: all but the DataFrame."""
+        return {name: value for name, value in vars(self).items() if name != "parsed"}
+
     @property
     def rows(self) -> DataFrame:
         """The records that fit."""

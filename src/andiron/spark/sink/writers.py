@@ -154,6 +154,12 @@ class BatchSink(_Sink, DataSourceArrowWriter):
         if task.query is not None and task.is_in_a_stream:
             sink = Sink(task.query, options.sink_id)
             return self._write_decided(Write(sink, task.batch, task.run, self.job.query), iterator, task)
+        if options.sink_id:
+            log.warning(
+                "sink.id=%s has no effect: this is no foreachBatch, or one through Spark Connect, which does not tell "
+                "of which batch it is; should the batch be run again, its rows are written again",
+                options.sink_id,
+            )
         with self._client() as client:
             return RowWriter(client, options, self.columns).write_together(self.job, iterator)
 

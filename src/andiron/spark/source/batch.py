@@ -30,6 +30,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from andiron.model.ids import TopicPartition
+from andiron.model.settings import SettingError
 from andiron.spark.source.offsets import Offsets
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import Range, cut, ranges
@@ -115,8 +116,7 @@ class BatchReader(DataSourceReader):
         ends = topics.ends(partitions)
         start = topics.resolve_start(options.starting, partitions, ends, options.late_start_is_latest)
         end = _ends(topics.resolve(options.ending, partitions, ends), ends)
-        report(_backwards(start, end), fail=options.fail_on_data_loss)
-        start = {each: min(offset, end[each]) for each, offset in start.items()}
+        _check_order(start, end)
         found = ranges(start, end, topics.logs(partitions))
         report(found.losses, fail=options.fail_on_data_loss)
         return found.ranges
@@ -141,10 +141,10 @@ def _ends(resolved: Offsets, ends: Offsets) -> Offsets:
     return {each: ends[each] if offset == NO_MATCH else offset for each, offset in resolved.items()}
 
 
-def _backwards(start: Offsets, end: Offsets) -> list[str]:
-    """A sentence for each partition that would start after its end."""
-    return [
-        f"{each} would start at offset {offset}, after its end at {end[each]}"
-        for each, offset in start.items()
-        if offset > end[each]
-    ]
+def _check_order(start: Offsets, end: Offsets) -> None:
+    for partition, offset in start.items():
+        if offset > end[partition]:
+            raise SettingError(
+                "startingOffsets, endingOffsets and the like",
+                f"{partition} would start at offset {offset}, after its end at {end[partition]}",
+            )

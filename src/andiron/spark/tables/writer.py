@@ -24,7 +24,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from pyspark.sql import DataFrame
+from pyspark.errors import PySparkAttributeError
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from andiron.spark import steps
@@ -131,7 +132,7 @@ class TableWriter:
     def _query_of(self, batch_rows: DataFrame) -> str:
         """The query's id by its checkpoint, which must be the one that is running."""
         query = self.checkpoint.query()
-        running = batch_rows.sparkSession.sparkContext.getLocalProperty(_QUERY_PROPERTY)
+        running = _running(batch_rows.sparkSession)
         if running is not None and running != query:
             raise TableError(
                 f"{self.checkpoint} is the checkpoint of the query {query}, and this is {running}; give the table the "
@@ -150,6 +151,14 @@ class TableWriter:
         if not bad.isEmpty():
             options = {"sink.id": DEAD_LETTERS_SINK, **self.sink_options}
             bad.write.format("andiron").options(**options).mode("append").save()
+
+
+def _running(session: SparkSession) -> str | None:
+    """The query that a batch is of, as far as Spark tells: it does not through Spark Connect."""
+    try:
+        return session.sparkContext.getLocalProperty(_QUERY_PROPERTY)
+    except PySparkAttributeError:
+        return None
 
 
 def _read(batch_rows: DataFrame) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 from pyspark.sql.types import IntegerType, StructType
 
-from andiron.spark.frames.typed import typed_json
+from andiron.spark.frames.dead_letters import DeadLetters
+from andiron.spark.frames.typed import Typed, typed_json
 
 SCHEMA = StructType().add("id", "string")
 
@@ -41,3 +43,12 @@ def test_records_of_a_topic_have_their_columns() -> None:
 
     with pytest.raises(ValueError, match="'key' is not there"):
         typed_json(rows, SCHEMA, dead_letters="dead")
+
+
+def test_what_a_micro_batch_needs_travels_without_the_dataframe() -> None:
+    stays: Any = lambda: None  # noqa: E731  (cannot be pickled, as a DataFrame)
+    typed = Typed(stays, StructType().add("id", "string"), DeadLetters("dead", "reader"), "order")
+
+    there = pickle.loads(pickle.dumps(typed))
+    assert (there.schema, there.dead_letters, there.into) == (typed.schema, typed.dead_letters, "order")
+    assert not hasattr(there, "parsed")

@@ -67,14 +67,10 @@ def test_a_batch_is_cut_into_tasks(world: World) -> None:
     assert max(each.size for each in ranges(reader(world, maxRecordsPerPartition="4"))) == 4
 
 
-def test_a_start_after_the_end_is_a_loss(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    given = {"startingOffsets": '{"t":{"0":11,"1":0}}'}
-
-    with pytest.raises(DataLoss, match="t-0 would start at offset 11, after its end at 10"):
-        ranges(reader(world, **given))
-    with caplog.at_level(logging.WARNING):
-        assert ranges(reader(world, failOnDataLoss="false", **given)) == [Range(T1, 0, 20)]
-    assert "t-0 would start at offset 11" in caplog.text
+@pytest.mark.parametrize("fails", ["true", "false"])
+def test_an_end_before_the_start_is_refused(world: World, fails: str) -> None:
+    with pytest.raises(SettingError, match="t-0 would start at offset 11, after its end at 10"):
+        ranges(reader(world, startingOffsets='{"t":{"0":11,"1":0}}', failOnDataLoss=fails))
 
 
 def test_what_is_not_there_any_more_or_not_yet_is_a_loss(

@@ -9,6 +9,7 @@ import pytest
 from py4j.protocol import Py4JError
 
 from andiron.spark.tables.lateness import DROPPED, late_groups
+from unit.spark.tables.worlds import Connected
 
 
 class Node:
@@ -54,3 +55,9 @@ def test_a_spark_that_cannot_be_asked_is_told_of(caplog: pytest.LogCaptureFixtur
 
     assert late_groups(session(Other()), "q") == 0
     assert "is not known" in caplog.text
+
+
+def test_through_spark_connect_nobody_tells() -> None:
+    connected: Any = Connected()
+
+    assert late_groups(connected, "q") == 0

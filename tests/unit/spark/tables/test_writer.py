@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +52,15 @@ def test_batches_follow_each_other(table: Table, run: Make) -> None:
 
     assert offsets(table) == [0, 1, 2, 3, 4]
     assert [each.rows for each in table.commits()] == [0, 3, 2]
+
+
+def test_batches_are_written_through_spark_connect_too(table: Table, run: Make) -> None:
+    """The writer travels to a process of the server's, and Spark does not say there which query it is."""
+    write = pickle.loads(pickle.dumps(run()))
+    write(Rows([], connected=True).as_rows(), 0)
+    write(Rows([0, 1, 2], connected=True).as_rows(), 1)
+
+    assert offsets(table) == [0, 1, 2]
 
 
 def test_a_batch_that_is_there_is_read_and_not_written(table: Table, run: Make) -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.errors import PySparkAttributeError
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
@@ -24,12 +25,22 @@ SCHEMA = (
 T0 = TopicPartition("t", 0)
 
 
+class Connected:
+    """A session through Spark Connect, which has no Java behind it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise PySparkAttributeError(
+            errorClass="JVM_ATTRIBUTE_NOT_SUPPORTED", messageParameters={"attr_name": name}
+        )
+
+
 @dataclass
 class Rows:
     """What a writer sees of a DataFrame: offsets of t-0."""
 
     offsets: list[int]
     query: str | None = "q"
+    connected: bool = False  # through Spark Connect
     reads: list[str] = field(default_factory=list)
 
     schema = SCHEMA
@@ -38,7 +49,7 @@ class Rows:
     @property
     def sparkSession(self) -> Any:
         context = SimpleNamespace(getLocalProperty=lambda name: self.query, _jvm=None)
-        return SimpleNamespace(sparkContext=context)
+        return Connected() if self.connected else SimpleNamespace(sparkContext=context)
 
     @property
     def write(self) -> Any:
