@@ -64,6 +64,11 @@ def the_dedupe_window_is_too_short():
 
 
 @bug
+def a_batch_is_taken_at_its_headers_word():
+    return patch("andiron.broker.partition.check_records", lambda batch, *rules, **more: batch)
+
+
+@bug
 def producers_are_forgotten_by_a_restart():
     return patch.object(recovery, "replay_producers", lambda *args, **kwargs: Producers())
 

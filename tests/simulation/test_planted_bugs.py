@@ -19,6 +19,7 @@ CAUGHT_BY = {
     "recovery_does_not_look_at_checksums": 11,
     "recovery_keeps_a_torn_batch": 0,
     "the_dedupe_window_is_too_short": 6,
+    "a_batch_is_taken_at_its_headers_word": 3,
     "producers_are_forgotten_by_a_restart": 5,
     "compaction_drops_tombstones_at_once": 1,
     "the_watermark_runs_ahead_of_the_disk": 2,

@@ -143,7 +143,8 @@ class Segment:
     def append(self, data: Buffer, last_offset: int, max_timestamp: int, now: int = NO_TIMESTAMP) -> None:
         """Add one batch. OSError if the disk refuses, and then nothing has changed."""
         (self._file or self.file).append(data)
-        self.written = now
+        if now > self.written:
+            self.written = now
         self._note(len(data), last_offset, max_timestamp)
 
     def append_run(
@@ -151,7 +152,8 @@ class Segment:
     ) -> None:
         """Add several with one write; each is given as (size, last offset, max timestamp)."""
         self.file.append(data)
-        self.written = now
+        if now > self.written:
+            self.written = now
         for size, last_offset, max_timestamp in batches:
             self._note(size, last_offset, max_timestamp)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import NO_TIMESTAMP, TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.builder import build
 from andiron.records.record import Record
@@ -48,7 +48,10 @@ class Ledger:
         producer: tuple[int, int, int],
         transactional: bool = False,
     ) -> Sent:
-        """A new batch of (timestamp, key, value), from a producer given by id, epoch and sequence."""
+        """A new batch of (timestamp, key, value), from a producer given by id, epoch and sequence.
+
+        Of records without a timestamp the header says what librdkafka says: that the largest is 0.
+        """
         number = len(self._sent) + 1
         mark = ((NUMBER, b"%d" % number),)
         records = [
@@ -56,9 +59,10 @@ class Ledger:
             for offset, (timestamp, key, value) in enumerate(contents)
         ]
         producer_id, epoch, sequence = producer
+        timeless = all(record.timestamp == NO_TIMESTAMP for record in records)
         data = build(
             records, codec=codec, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence,
-            transactional=transactional,
+            transactional=transactional, max_timestamp=0 if timeless else None,
         )  # fmt: skip
         sent = self._sent[number] = Sent(number, partition, records, bytes(data), sequence)
         return sent

@@ -20,6 +20,7 @@ from andiron.sim.moods import MOODS, Mood
 
 COORDINATED = 0.5  # of all worlds
 RESTLESS = 0.15  # of all: their clocks are set all the time
+TIMELESS = 0.3  # of the topics of the others, if there is one node
 CODECS = ("uncompressed", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -58,13 +59,16 @@ def make_plan(seed: int, chance: random.Random, nodes: int | None = None) -> Pla
     """Throw the dice: for a world of logs, and then, with other ones, whether it is to be one of coordinators, whether
     its clocks are left alone, and whether it is one of several nodes; or of as many as are asked for."""
     plan, dice = _plan_of_logs(chance), random.Random(f"{seed}/groups")
-    if dice.random() < COORDINATED:
+    coordinated = dice.random() < COORDINATED
+    if coordinated:
         plan = replace(plan, **coordinators(plan.properties, dice))
     dice = random.Random(f"{seed}/clocks")
     if dice.random() < RESTLESS:
         plan = replace(plan, clocks_set_ms=dice.choice([200, 1_000]))
     count, dice = shape(seed, nodes)
-    return replace(plan, **cluster(count, plan, dice)) if count > 1 else plan
+    if count > 1:
+        return replace(plan, **cluster(count, plan, dice))
+    return plan if coordinated else _with_timeless_topics(plan, random.Random(f"{seed}/timeless"))
 
 
 def _plan_of_logs(chance: random.Random) -> Plan:
@@ -168,3 +172,9 @@ def _producer(chance: random.Random, topics: list[TopicPlan]) -> Habits:
         keys=chance.choice([3, 20]) if keyed else 0,
         tombstones=0.2,
     )
+
+
+def _with_timeless_topics(plan: Plan, dice: random.Random) -> Plan:
+    """The same, where some topics get records without a timestamp."""
+    timeless = [topic.name for topic in plan.topics if dice.random() < TIMELESS]
+    return replace(plan, producers=[replace(habits, timeless=timeless) for habits in plan.producers])

@@ -16,11 +16,11 @@ may be in the log or not; nobody was promised anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import NO_TIMESTAMP, TopicPartition
 from andiron.sim.clients.client import Client, Gone, Script, Topic
 from andiron.sim.clients.signposts import passes
 from andiron.sim.exchange import Exchange
@@ -51,6 +51,7 @@ class Habits:
     codec: int = 0
     keys: int = 0  # distinct keys; 0: records have none
     tombstones: float = 0.0  # of the keyed records, as a share
+    timeless: list[str] = field(default_factory=list)  # topics whose records get no timestamp
 
 
 class Producer(Client):
@@ -145,6 +146,8 @@ class Producer(Client):
         self._left = max(self._left - 1, 0)
         assert self._identity is not None
         contents = [self._record() for _ in range(self.chance.randint(1, 6))]
+        if name.topic in self.habits.timeless:
+            contents = [(NO_TIMESTAMP, key, value) for _, key, value in contents]
         sequence = self._sequences.get(name, 0) if self.habits.idempotent else -1
         self._sequences[name] = sequence + len(contents)
         sent = self._ledger.write(

@@ -1,7 +1,8 @@
 """Records go when they may: deleted by request, too old, or too many; and then they stay gone.
 
 start moves     to what DeleteRecords asked for, or over whole segments that retention.ms or retention.bytes
-                allow to go, and never beyond the watermark
+                allow to go, and never beyond the watermark; records without a timestamp are as old as
+                their coming, unless one with a timestamp went with them
 after a stop    it is where it was
 after a crash   it may be where it was at the last checkpoint, and records come back: as in Kafka
 on followers    it moves on with their leader's, or by the same rules; where a follower begins anew, to where that is
@@ -32,6 +33,9 @@ class DeletionIsDue(Watcher):
         self._seen: dict[Key, None] = {}  # in this life of their node
         self._bad_at: dict[int, int] = {}  # when a host's disk last refused things
         self._led: dict[Place, int] = {}  # the highest start that a leader had
+        self._came: dict[
+            Key, dict[int, int]
+        ] = {}  # ends of logs, and the time when they were seen there first
 
     def heard(self, host: Host, exchange: Exchange) -> None:
         if exchange.key != ApiKey.DELETE_RECORDS:
@@ -61,6 +65,7 @@ class DeletionIsDue(Watcher):
         can_be_written = end is End.STOPPED and not host.disk.is_bad
         for key in [key for key in self._seen if key[0] == host.number]:
             del self._seen[key]
+            self._came.pop(key, None)  # a listing of the disk does not tell
             mirror = self._mirrors.get(key)
             if mirror is None:
                 continue  # moved to other nodes, and gone
@@ -75,6 +80,7 @@ class DeletionIsDue(Watcher):
         for partition in host.changed:
             key, start = key_of(host, partition), partition.log.start
             mirror = self._mirrors.of(host, partition)
+            self._came.setdefault(key, {}).setdefault(partition.log.end, wall_time(host.clock.now()))
             if key not in self._seen:
                 self._seen[key] = None
                 bound = mirror.start_bound
@@ -107,8 +113,11 @@ class DeletionIsDue(Watcher):
         if 0 <= settings.retention_bytes <= left:
             return
         oldest = wall_time(host.clock.now()) - settings.retention_ms
-        for offset in range(max(mirror.start, asked), log.start):
-            if offset in mirror.live and (
-                settings.retention_ms < 0 or mirror.records[offset].timestamp >= oldest
-            ):
+        gone = [offset for offset in range(max(mirror.start, asked), log.start) if offset in mirror.live]
+        times = [mirror.records[offset].timestamp for offset in gone]
+        if all(time < 0 for time in times):
+            came = self._came[key_of(host, partition)]
+            times = [came.get(min((end for end in came if end > offset), default=-1), 0) for offset in gone]
+        for offset, time in zip(gone, times, strict=True):
+            if settings.retention_ms < 0 or time >= oldest:
                 raise Violation(DUE, f"{mirror.name}: {offset} was not old enough to be deleted")
