@@ -51,10 +51,10 @@ FSYNC = "log.flush.interval.messages"
 )
 @click.option(
     "--controller-port",
-    type=click.IntRange(1, 65535),
+    type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Where the controller listens; with --brokers, the first of them.  [default: the port after --port; with "
-    "--brokers, ten after]",
+    help="Where the controller listens, 0 for any port that is free; with --brokers, the first of them.  [default: the "
+    "port after --port; with --brokers, ten after]",
 )
 @click.option("--config", metavar="FILE", help="Kafka's server.properties.")
 @click.option(
@@ -136,7 +136,7 @@ def up(
             DEFAULT_PORT if port is None else port,
             chosen,
             metrics=metrics,
-            controllers=controller_port,
+            controllers=controller_port or None,
             restart=restart,
             quiet=quiet,
         )
@@ -173,7 +173,8 @@ def up(
 def node_by_itself(host: str, port: int, controller_port: int | None = None) -> dict[str, str]:
     """The settings of a node that is broker and controller, the latter one port above the former unless told, and on
     this machine only: nobody else has any business with the controller of a node that is all there is."""
-    at, controller = listening(host), controller_port or (port + 1 if port else 0)
+    at, beside = listening(host), port + 1 if port else 0
+    controller = beside if controller_port is None else controller_port
     return {
         "node.id": "1",
         "process.roles": "broker,controller",

@@ -53,7 +53,7 @@ def _start(bootstrap: str, data: str, log: str) -> subprocess.Popen[bytes]:
     address = parse_addresses(bootstrap)[0]
     if address.host not in LOCAL:
         raise PipelineError(f"no node can be started at {bootstrap}: {address.host} is not this machine")
-    where = ["--host", address.host, "--port", str(address.port), "--data", data]
+    where = ["--host", address.host, "--port", str(address.port), "--controller-port", "0", "--data", data]
     os.makedirs(os.path.dirname(log), exist_ok=True)
     with open(log, "ab") as out:
         return subprocess.Popen(
