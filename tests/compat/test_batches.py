@@ -101,6 +101,7 @@ def test_what_no_consumer_could_read_is_refused_under_a_right_checksum(
 @pytest.mark.parametrize(
     ("base", "claimed", "kept"),
     [(-1, 0, -1), (-1, 5, -1), (NOW, 0, NOW), (NOW, NOW - 1, NOW), (NOW, NOW + 1, NOW), (NOW, -1, NOW)],
+    ids=["none, 1970", "none, later", "now, 1970", "now, before", "now, after", "now, none"],
 )
 def test_the_largest_timestamp_is_that_of_the_records(
     link: Raw,

@@ -23,6 +23,7 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
+from andiron.columns.arrays import numbers, repeated
 from andiron.columns.bodies import INT64_MAX, bodies_of
 from andiron.columns.native import walk as native_walk
 from andiron.columns.schema import HEADER, HEADERS, arrow_schema
@@ -58,7 +59,7 @@ def _assembled(found: Columns, topic: str, partition: int) -> pa.RecordBatch:
         found.key,
         found.value,
         _repeated(topic, rows),
-        pa.array(np.full(rows, partition, np.int32)),
+        numbers(np.full(rows, partition, np.int32)),
         found.offset,
         found.timestamp,
         found.timestamp_type,
@@ -71,12 +72,12 @@ def _assembled(found: Columns, topic: str, partition: int) -> pa.RecordBatch:
 
 def _repeated(topic: str, rows: int) -> pa.Array:
     """The topic's name in every row; as many as most answers have are kept, and slices of them given."""
-    return _kept(topic)[:rows] if rows <= _KEPT_ROWS else pa.repeat(pa.scalar(topic, pa.string()), rows)
+    return _kept(topic)[:rows] if rows <= _KEPT_ROWS else repeated(topic, rows)
 
 
 @lru_cache(maxsize=8)
 def _kept(topic: str) -> pa.Array:
-    return pa.repeat(pa.scalar(topic, pa.string()), _KEPT_ROWS)
+    return repeated(topic, _KEPT_ROWS)
 
 
 def _header_lists(headers: Headers, rows: int) -> pa.Array:

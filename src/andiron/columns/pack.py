@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from andiron.columns.arrays import empty_blob, numbers
 from andiron.columns.rows import HeaderRows, Indices, Longs, Rows, bounds_of
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import HEADER_SIZE
@@ -31,7 +32,7 @@ Bytes = npt.NDArray[np.uint8]
 
 RECORD_BYTES_MAX: Final = (1 << 31) - 128  # so that a batch of this record alone can tell its length
 _STEPS: Final = np.array([1 << bits for bits in range(7, 64, 7)], np.uint64)  # at each, a byte more
-_NONE = pa.scalar(b"", pa.large_binary())
+_NONE = empty_blob()
 
 
 class Packed(NamedTuple):
@@ -70,7 +71,7 @@ def pack(rows: Rows, indices: Indices | None, batch_bytes: int) -> list[Packed]:
 def _milliseconds(rows: Rows, indices: Indices | None, count: int) -> Longs:
     if rows.micros is None:
         return np.full(count, rows.now, np.int64)
-    chosen = rows.micros if indices is None else rows.micros.take(pa.array(indices))
+    chosen = rows.micros if indices is None else rows.micros.take(numbers(indices))
     times: Longs = np.floor_divide(chosen.fill_null(0).to_numpy(), 1000)
     return np.where(chosen.is_null().to_numpy(zero_copy_only=False), rows.now, times)
 
@@ -117,7 +118,7 @@ def _blobs(column: pa.Array | None, indices: Indices | None, rows: int) -> _Blob
     """Keys or values, each behind its length; -1 is the length of a null."""
     if column is None:
         return _Blobs(np.full(rows, -1), pa.nulls(rows, pa.large_binary()), np.ones(rows, np.int64))
-    chosen = column if indices is None else column.take(pa.array(indices))
+    chosen = column if indices is None else column.take(numbers(indices))
     chosen = chosen.cast(pa.large_binary())  # what they are joined into may be longer than 32 bits can tell
     lengths = pc.binary_length(chosen).fill_null(-1).to_numpy()
     return _Blobs(lengths, chosen, _varint_sizes(lengths) + np.maximum(lengths, 0))
@@ -128,7 +129,7 @@ def _header_blobs(headers: HeaderRows | None, indices: Indices | None, rows: int
     if headers is None:
         nothing = pa.nulls(rows, pa.large_binary())
         return _Blobs(np.zeros(rows, np.int64), nothing, np.ones(rows, np.int64))
-    lists = headers.lists if indices is None else headers.lists.take(pa.array(indices))
+    lists = headers.lists if indices is None else headers.lists.take(numbers(indices))
     lengths = pc.list_value_length(lists).fill_null(0).to_numpy().astype(np.int64)
     ends = np.cumsum(lengths)
     each = _joined_headers(headers, _header_places(headers, indices, lengths, ends))

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from andiron.columns import schema
+from andiron.columns.arrays import numbers
 from andiron.columns.bodies import (
     BASE_OFFSET,
     COLUMNS,
@@ -83,9 +84,9 @@ def walk(bodies: Bodies, start: int, end: int, headers: bool) -> Columns:
     return Columns(
         _gathered(data, key, keep),
         _gathered(data, value, keep),
-        pa.array(offset[keep]),
-        pa.array(timestamp[keep] * 1000, schema.TIMESTAMP),
-        pa.array(each[keep, TIMESTAMP_TYPE].astype(np.int32)),
+        numbers(offset[keep]),
+        numbers(timestamp[keep] * 1000, schema.TIMESTAMP),
+        numbers(each[keep, TIMESTAMP_TYPE].astype(np.int32)),
         None if found is None else _kept_headers(data, found, keep),
     )
 

@@ -24,6 +24,7 @@ from andiron.client.blocking.transaction import Transaction
 from andiron.client.core.partitioner import StickyPartitioner
 from andiron.client.core.routing import Indices, by_topic, grouped, partitions_for
 from andiron.client.settings import ProducerSettings
+from andiron.columns.arrays import numbers
 from andiron.columns.encode import ProducerFields, encode
 from andiron.model.ids import TopicPartition
 from andiron.records.compression import CODECS
@@ -84,7 +85,7 @@ class ColumnProducer(Sender):
         rows = gathered[0] if len(gathered) == 1 else pa.concat_batches(gathered)
         for portion in self._portions(rows):
             for name, indices in by_topic(portion, self._topic):
-                self._put(portion if indices is None else portion.take(pa.array(indices)), name)
+                self._put(portion if indices is None else portion.take(numbers(indices)), name)
             self._send_waiting()
 
     def _take_gathered(self) -> list[pa.RecordBatch]:
