@@ -165,6 +165,7 @@ def warm(name: str, as_json: bool) -> None:
     \b
     Examples:
       andiron pipeline warm orders
+      ANDIRON_CACHE=/var/cache/andiron andiron pipeline warm orders --json
     """
     archive = warming.warm(find(name))
     if as_json:

@@ -57,7 +57,7 @@ def test_a_partition_that_is_moved_away_with_a_marker_that_is_not_committed_is_t
     def moved(marker, partitions, now):
         return Wait.over(lambda: dict.fromkeys(partitions, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
 
-    sender = MarkerSender(1, broker.metadata, broker.calls, broker.address_of, moved)
+    sender = MarkerSender(1, broker.metadata, broker.calls, moved)
     broker.waiting.later(sender.send(MARKER, [PARTS[0]], cluster.now), heard.append)
 
     assert heard == [{PARTS[0]: ErrorCode.NOT_LEADER_OR_FOLLOWER}]

@@ -153,7 +153,7 @@ def test_after_a_refusal_addresses_and_directories_are_free_again(tmp_path, node
 
 
 def test_settings_without_effect_are_named_in_the_log(tmp_path, nodes, caplog):
-    run(settings(tmp_path, num_io_threads="8"))
+    run(settings(tmp_path, num_io_threads="16"))
     assert "num.io.threads" in caplog.text
 
 

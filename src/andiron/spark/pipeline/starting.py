@@ -21,7 +21,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 ATTEMPTS = 6
 PATIENCE_S = 90.0
-LOOK_EVERY_S = 0.05
+LOOK_EVERY_S = 0.25
 LATE = "Python worker failed to connect back"
 
 

@@ -18,6 +18,7 @@ Read next: java.py, gateway.py, shipping.py.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, MutableMapping
 
@@ -38,6 +39,9 @@ CLUSTER_SHUFFLE_PARTITIONS = 16
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # spark-submit started the JVM, and then this Python
 SHIP = "spark.andiron.ship"
 ARCHIVES, EXECUTOR_PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
+
+# A line of a properties file: the name ends where the first space, colon or equals sign is.
+_PROPERTY = re.compile(r"(?P<name>spark\.[^\s:=]+)(?:\s*[:=]\s*|\s+)(?P<value>\S.*)")
 
 # What a stream from a log wants and Spark does not do by itself.
 DEFAULTS: dict[str, Value] = {
@@ -113,8 +117,8 @@ def chosen_elsewhere(environ: Mapping[str, str]) -> dict[str, str]:
             lines = [line.strip() for line in file]
     except OSError:
         return {}
-    rows = [line.replace("=", " ", 1).split(None, 1) for line in lines if line.startswith("spark.")]
-    return {row[0]: row[1] for row in rows if len(row) == 2}
+    rows = [_PROPERTY.fullmatch(line) for line in lines]
+    return {row["name"]: row["value"] for row in rows if row}
 
 
 def set_environment(master: str, chosen: Mapping[str, str], environ: MutableMapping[str, str]) -> None:

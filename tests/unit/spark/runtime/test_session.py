@@ -53,10 +53,10 @@ def test_a_clusters_memory_is_the_clusters_affair():
 
 def test_the_installations_defaults_are_read(tmp_path):
     (tmp_path / "spark-defaults.conf").write_text(
-        "# ours\nspark.master  spark://a:7077\nspark.x=1 2\nspark.empty\nother 3\n"
+        "# ours\nspark.master  spark://a:7077\nspark.x=1 2\nspark.empty\nother 3\nspark.java -XX:Level=1 -Xa:b\n"
     )
     found = chosen_elsewhere({"SPARK_CONF_DIR": str(tmp_path)})
-    assert found == {"spark.master": "spark://a:7077", "spark.x": "1 2"}
+    assert found == {"spark.master": "spark://a:7077", "spark.x": "1 2", "spark.java": "-XX:Level=1 -Xa:b"}
 
 
 def test_without_an_installation_nothing_is_chosen():
