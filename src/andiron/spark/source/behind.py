@@ -10,6 +10,7 @@ a batch ended, and where the logs ended at the time, is in the progress of every
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 
 from pyspark.sql.streaming.listener import SourceProgress
@@ -29,5 +30,5 @@ def offsets_behind(source: SourceProgress) -> Mapping[str, float]:
     return {
         "minOffsetsBehindLatest": min(behind),
         "maxOffsetsBehindLatest": max(behind),
-        "avgOffsetsBehindLatest": sum(behind) / len(behind),
+        "avgOffsetsBehindLatest": math.floor(10 * sum(behind) / len(behind) + 0.5) / 10,  # as Spark rounds it
     }
