@@ -287,8 +287,8 @@ class QuorumMember:
                 case AskVote():
                     self._ask_vote(effect)
                 case BeginEpoch(voter, epoch):
-                    request = begin_request(self._cluster_id(), voter, self._me, epoch)
-                    self._tell(voter, request)
+                    endpoints = self._settings.controller_endpoints
+                    self._tell(voter, begin_request(self._cluster_id(), voter, self._me, epoch, endpoints))
                 case EndEpoch(voter, epoch, successors):
                     self._tell(voter, end_request(self._cluster_id(), self._me, epoch, successors))
                 case BecameLeader():

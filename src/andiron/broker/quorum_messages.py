@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from andiron.broker.listeners import Listener
 from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId, TopicPartition
 from andiron.quorum.events import AskVote
 from andiron.quorum.snapshot import SnapshotId
@@ -17,6 +18,7 @@ from andiron.wire.messages.begin_quorum_epoch import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochRequestPartition,
     BeginQuorumEpochRequestTopic,
+    LeaderEndpoint,
 )
 from andiron.wire.messages.end_quorum_epoch import (
     EndQuorumEpochRequest,
@@ -54,11 +56,16 @@ def vote_request(cluster_id: str, me: NodeId, ask: AskVote, directory: bytes) ->
     return VoteRequest(cluster_id, ask.voter, [VoteRequestTopic(METADATA.topic, [partition])])
 
 
-def begin_request(cluster_id: str, voter: NodeId, me: NodeId, epoch: LeaderEpoch) -> BeginQuorumEpochRequest:
-    """I lead."""
+def begin_request(
+    cluster_id: str, voter: NodeId, me: NodeId, epoch: LeaderEpoch, endpoints: Sequence[Listener]
+) -> BeginQuorumEpochRequest:
+    """I lead, and am reached here: who was away may never have heard of me."""
     partition = BeginQuorumEpochRequestPartition(METADATA.partition, NO_DIRECTORY, me, epoch)
     return BeginQuorumEpochRequest(
-        cluster_id, voter, [BeginQuorumEpochRequestTopic(METADATA.topic, [partition])]
+        cluster_id,
+        voter,
+        [BeginQuorumEpochRequestTopic(METADATA.topic, [partition])],
+        [LeaderEndpoint(*each) for each in endpoints],
     )
 
 

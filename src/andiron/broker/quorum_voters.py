@@ -80,6 +80,11 @@ class QuorumVoters:
             return voter.directory
         return self.directories.get(node, NOWHERE)
 
+    def learn(self, node: NodeId, address: Address) -> None:
+        """A node says itself where it is reached; it is heard if nobody else has said so: a voter that was away while
+        others were let in does not know of them, and could not follow the one of them that leads."""
+        self.addresses.setdefault(node, address)
+
     # ── what happens to the log ──────────────────────────────────────────────────────
 
     def follow(self, batches: Iterable[Batch], was: Offset, end: Offset, now: Millis) -> None:

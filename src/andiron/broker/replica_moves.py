@@ -207,6 +207,9 @@ class ReplicaMoves:
             log.error("%s: its copy cannot take its place: %s; a restart lets it", partition.name, error)
             partition.fail(f"it could not be moved to {move.path}: {error}")
             return
+        replacing.producers = (
+            held.producers
+        )  # a snapshot knows the last batch of each, and they are asked for five
         self._partitions.replace_log(partition, replacing)
         log.info("%s is in %s now", partition.name, move.path)
         self._moved(partition)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from andiron.broker.listeners import Listener
 from andiron.broker.quorum_messages import (
     METADATA,
     TOPIC_ID,
@@ -44,9 +45,11 @@ def test_a_vote_is_asked_for_with_the_end_of_the_log(pre_vote):
 
 
 def test_a_leader_says_in_which_epoch_it_leads():
-    request = sent(begin_request(CLUSTER, 2, 1, 7))
+    request = sent(begin_request(CLUSTER, 2, 1, 7, [Listener("CONTROLLER", "here", 9093)]))
 
     [said] = request.topics[0].partitions
+    [reached] = request.leader_endpoints
+    assert (reached.name, reached.host, reached.port) == ("CONTROLLER", "here", 9093)
     assert (request.cluster_id, request.voter_id) == (CLUSTER, 2)
     assert (said.leader_id, said.leader_epoch) == (1, 7)
 

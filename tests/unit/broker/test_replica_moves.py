@@ -146,14 +146,14 @@ def test_where_the_log_starts_goes_along(two):
 
 
 def test_an_idempotent_producer_is_known_after_the_move(two):
-    batch = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}
-    first = two.produce("t", b"once", **batch)
+    batches = [{"producer_id": 7, "producer_epoch": 0, "base_sequence": number} for number in range(3)]
+    offsets = [two.produce("t", b"once", **batch).base_offset for batch in batches]
     move(two, "/two")
     two.settle()
 
-    assert two.produce("t", b"once", **batch).base_offset == first.base_offset
+    assert [two.produce("t", b"once", **batch).base_offset for batch in batches] == offsets
     two.restart()
-    assert two.produce("t", b"once", **batch).base_offset == first.base_offset
+    assert two.produce("t", b"once", **batches[-1]).base_offset == offsets[-1]
 
 
 def test_it_stays_there_after_a_restart(two):

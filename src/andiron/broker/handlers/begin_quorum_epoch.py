@@ -8,7 +8,7 @@ from andiron.broker.quorum_messages import METADATA
 from andiron.broker.quorum_requests import disbelieved, is_meant_for, misdirected
 from andiron.broker.request import Request
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import LeaderEpoch, NodeId
+from andiron.model.ids import Address, LeaderEpoch, NodeId
 from andiron.quorum.events import LeaderHeard, LeaderSeen
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.begin_quorum_epoch import (
@@ -35,6 +35,8 @@ def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQu
     elif (refused := leader_refused(broker, said.leader_id, epoch)) is not None:
         answer.error_code = refused.number
     else:
+        for endpoint in body.leader_endpoints[:1]:
+            member.voters.learn(NodeId(said.leader_id), Address(endpoint.host, endpoint.port))
         member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
         member.step(LeaderHeard(epoch), request.now)
     answer.leader_id, answer.leader_epoch = member.leader, member.quorum.epoch

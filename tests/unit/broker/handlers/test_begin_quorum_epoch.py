@@ -6,6 +6,7 @@ from andiron.wire.messages.begin_quorum_epoch import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochRequestPartition,
     BeginQuorumEpochRequestTopic,
+    LeaderEndpoint,
 )
 from worlds.controllers import CLUSTER_ID, METADATA, every_version_of
 from worlds.node import Closed, error_of
@@ -37,6 +38,19 @@ def test_the_leader_that_is_known_already_is_heard_again(three):
     answer = said(three, number, leader, three.epoch)
 
     assert (error_of(answer), answer.leader_id) == ("NONE", leader)
+
+
+def test_a_leader_that_was_never_heard_of_says_where_it_is_reached(three):
+    """Who was away while it was let in has it in no log."""
+    number, leader = three.follower, three.leader
+    voters = three.member(number).voters
+    before = voters.addresses.pop(leader)
+    request = beginning(leader, three.epoch)
+
+    for host in (before.host, "elsewhere"):
+        request.leader_endpoints = [LeaderEndpoint("CONTROLLER", host, before.port)]
+        three.ask(number, request)
+        assert voters.addresses[leader] == before, "and what is known stays"
 
 
 def test_a_leader_of_an_older_epoch_is_fenced_and_told_who_leads(three):
