@@ -13,6 +13,10 @@ under the same offsets. No topic is called so, and Spark's own source reads the 
 partition was read; so a checkpoint goes from the one source to the other and back. What comes back without ids
 is taken to be of the topics that are there.
 
+    {"orders": {"0": 17, "1": 4}, "orders@0=12,1=4": {}, "orders@vPEpV0A2QhGyyWGwFgFVbQ": {}}
+
+is where the first batch of a query ends, and with it where that begins: Spark keeps no start of a source in Python.
+
 The law: Spark compares two offsets by their text, so the same offset must always be written the same way.
 `to_json` therefore sorts; a batch would otherwise be run for every new order of the keys.
 
@@ -33,7 +37,7 @@ from andiron.model.settings import MAX_LONG, SettingError
 Offsets: TypeAlias = dict[TopicPartition, int]
 Ids: TypeAlias = dict[str, str]  # of topics, by name
 
-ID_MARK = "@"  # cannot be in the name of a topic
+ID_MARK, START_MARK = "@", "="  # neither can be in the name of a topic, nor the second in an id
 SHOWN_MAX = 8
 _OFFSETS_EXAMPLE = '{"orders": {"0": 23, "1": -1}}, where -2 is the earliest and -1 the latest'
 _TIMES_EXAMPLE = '{"orders": {"0": 1767225600000}} in milliseconds since 1970'
@@ -116,16 +120,27 @@ def parse_partitions(option: str, text: str) -> tuple[TopicPartition, ...]:
 
 
 def to_json(
-    offsets: Mapping[TopicPartition, int], ids: Mapping[str, str] | None = None
+    offsets: Mapping[TopicPartition, int],
+    ids: Mapping[str, str] | None = None,
+    begun: Mapping[TopicPartition, int] | None = None,
 ) -> dict[str, dict[str, int]]:
-    """An offset in Spark's form, its keys in order; with the ids of its topics, as far as they are given."""
-    told: dict[str, dict[str, int]] = {}
-    for partition in sorted(offsets):
-        told.setdefault(partition.topic, {})[str(partition.partition)] = offsets[partition]
-    for topic in list(told):
+    """An offset in Spark's form, its keys in order; with the ids of its topics, as far as they are given, and with
+    where the query began, if this is the end of its first batch."""
+    told = _by_topic(offsets)
+    for topic, numbers in _by_topic(begun or {}).items():
+        text = ",".join(f"{partition}{START_MARK}{offset}" for partition, offset in numbers.items())
+        told[f"{topic}{ID_MARK}{text}"] = {}
+    for topic in _by_topic(offsets):
         if ids and topic in ids:
             told[f"{topic}{ID_MARK}{ids[topic]}"] = {}
     return told
+
+
+def _by_topic(offsets: Mapping[TopicPartition, int]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for partition in sorted(offsets):
+        found.setdefault(partition.topic, {})[str(partition.partition)] = offsets[partition]
+    return found
 
 
 def of_json(told: Any) -> Offsets:
@@ -142,7 +157,17 @@ def of_json(told: Any) -> Offsets:
 def ids_in(told: Mapping[str, Any]) -> Ids:
     """The ids of topics in an offset."""
     marked = (each.partition(ID_MARK) for each in told)
-    return {topic: id for topic, _, id in marked if id}
+    return {topic: id for topic, _, id in marked if id and START_MARK not in id}
+
+
+def begun_in(told: Mapping[str, Any]) -> Offsets | None:
+    """Where the query began, if this is the end of its first batch."""
+    found: Offsets = {}
+    for topic, _, starts in (each.partition(ID_MARK) for each in told):
+        for start in starts.split(",") if START_MARK in starts else ():
+            partition, _, offset = start.partition(START_MARK)
+            found[TopicPartition(topic, int(partition))] = int(offset)
+    return found or None
 
 
 def shown(partitions: Collection[TopicPartition]) -> str:

@@ -10,10 +10,9 @@ knows the options and nothing else.
 Two laws.
 
 Where a query starts is written down before anything is read. Spark does not keep what initialOffset says,
-so after a crash in the first batch "latest" would be another place. Hence the *pin*: the first
-latestOffset of a fresh query returns its start, Spark runs an empty batch 0, and its offset log holds
-the start from then on. Should batch 0 be run again, initialOffset may lie behind its end by then; that is
-no loss, for batch 0 is empty.
+so after a crash in the first batch "latest" would be another place. Hence the end of the first batch, which Spark's
+offset log keeps, says where it begins as well; should that batch be run again, it counts and not what
+initialOffset says by then.
 
 What is given out by `partitions` follows from its arguments: a batch that is run again reads the same.
 
@@ -44,7 +43,7 @@ from andiron.client.blocking.client import Client
 from andiron.model.errors import AndironError
 from andiron.model.ids import TopicPartition
 from andiron.spark.source.ends import Ends
-from andiron.spark.source.offsets import Ids, Offsets, ids_in, of_json, to_json
+from andiron.spark.source.offsets import Ids, Offsets, begun_in, ids_in, of_json, to_json
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import Ranges, admit, cut, is_enough, ranges
 from andiron.spark.source.progress import Progress
@@ -63,7 +62,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.options = options
         self._open: Opened | None = None
         self._initial: dict[str, Any] | None = None
-        self._is_pinning = False  # initialOffset was told, and nothing has come of it yet
+        self._is_beginning = False  # initialOffset was told, and nothing has come of it yet
         self._last_batch_at: float | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -77,7 +76,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._initial is None:
             with reaching(self.options.kafka):
                 self._initial = to_json(self._opened.start(), self._opened.ends.ids())
-            self._is_pinning = True
+            self._is_beginning = True
         return self._initial
 
     def prepareForTriggerAvailableNow(self) -> None:
@@ -99,14 +98,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
         """Where the next batch ends, after a batch that ended at `start`."""
         done, known = of_json(start), ids_in(start)
-        is_pin, self._is_pinning = self._is_pinning, False
+        begins, self._is_beginning = self._is_beginning, False
         with reaching(self.options.kafka):
             self._opened.mirror(done)
-            if is_pin:
-                return start
             end = self._next_end(done, known, isinstance(limit, ReadAllAvailable))
             ids = {**known, **self._opened.ends.ids()}
-        told = to_json(end, ids)
+        told = to_json(end, ids, done if begins else None)
+        if begins:
+            return told
         return start if (of_json(told), ids_in(told)) == (done, known) else told
 
     def reportLatestOffset(self) -> dict[str, Any] | None:
@@ -116,13 +115,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
         """The tasks of a batch."""
-        begun, until = of_json(start), of_json(end)
-        is_pin_again, self._is_pinning = self._is_pinning, False
+        noted, until = begun_in(end), of_json(end)
+        begun = noted or of_json(start)
+        is_first_again, self._is_beginning = self._is_beginning, False
         if begun == until:
             return []
         with reaching(self.options.kafka):
             found = self._opened.ranges(begun, until, ids_in(end))
-        if not is_pin_again:
+        if noted or not is_first_again:  # else another source, or an earlier form of this one, wrote the end
             report(found.losses, fail=self.options.fail_on_data_loss)
         tasks = cut(found.ranges, self.options.min_partitions, self.options.max_records_per_partition)
         return [InputPartition(each) for each in tasks]

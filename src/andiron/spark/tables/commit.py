@@ -1,9 +1,9 @@
 """What a table notes with every batch it takes in, and which batch may come next.
 
     batch   orders-0     orders-1     rows
-      0     [40, 40)     [17, 17)        0     the start is pinned
-      1     [40, 90)     [17, 60)       93
-      2     [90, 90)     [60, 75)       15     each range begins where the one before it ends
+      0     [40, 90)     [17, 60)       93
+      1     [90, 90)     [60, 75)       15     each range begins where the one before it ends
+      2     [90, 120)    [75, 75)       30
 
 The law: a table is one chain of ranges, made by one query. A batch that is there already, and is the same, is done;
 one that does not join on is refused, since whatever the reason is, records would be missing or double. A query that

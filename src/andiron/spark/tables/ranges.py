@@ -5,8 +5,8 @@
     <checkpoint>/offsets/6                    {"orders": {"0": 300}}    where it begins
     <checkpoint>/sources/0/0                  {"orders": {"0": 250}}    where batch 0 begins, in Spark's Kafka source
 
-The `andiron` source has an empty batch 0 that pins its start, so there offsets/0 is both. A partition that is new in
-a batch begins at its beginning.
+With the `andiron` source offsets/0 says where batch 0 begins as well as where it ends. A partition that is new in a
+batch begins at its beginning.
 
 A query may read other things beside topics; those have no part in it. Two sources that read the same partition
 would leave it open which of them a row is from, and are refused.
@@ -20,7 +20,7 @@ import json
 from typing import Any
 
 from andiron.model.errors import AndironError
-from andiron.spark.source.offsets import ForeignCheckpoint, Offsets, of_json, shown
+from andiron.spark.source.offsets import ForeignCheckpoint, Offsets, begun_in, of_json, shown
 from andiron.spark.source.plan import Range
 from andiron.spark.tables.files import Files
 
@@ -57,7 +57,7 @@ class Checkpoint:
     def ranges(self, batch: int) -> list[Range]:
         """What a batch reads of each partition that its query knows, be it nothing."""
         ends = self._offsets(batch)
-        starts = self._offsets(batch - 1) if batch else self._initial(ends)
+        starts = self._offsets(batch - 1) if batch else self._initial()
         found: dict[Any, Range] = {}
         for source, until in enumerate(ends):
             for partition, end in (until or {}).items():
@@ -76,18 +76,25 @@ class Checkpoint:
         _check_forward(self, batch, found.values())
         return [found[partition] for partition in sorted(found)]
 
-    def _initial(self, ends: list[Offsets | None]) -> list[Offsets | None]:
-        """Where each source began: as Spark's own Kafka source notes it, else the batch is the pin."""
+    def _initial(self) -> list[Offsets | None]:
+        """Where each source began: as it says itself, or as Spark's own Kafka source notes it."""
         found: list[Offsets | None] = []
-        for source, end in enumerate(ends):
+        for source, line in enumerate(self._lines(0)):
             text = self.files.read(f"sources/{source}/0")
-            lines = [] if text is None else text.replace("\0", "").split("\n", 1)
-            noted = _offsets_in(lines[-1]) if lines else None
-            found.append(noted if noted is not None else end)
+            if text is not None:
+                found.append(_offsets_in(text.replace("\0", "").split("\n", 1)[-1]))
+            else:
+                told = _json(line)
+                begun = begun_in(told) if isinstance(told, dict) else None
+                found.append(begun or _offsets_in(line))  # what does not say began with an empty batch
         return found
 
     def _offsets(self, batch: int) -> list[Offsets | None]:
         """Where each source stands at the end of a batch; None for what is no topic."""
+        return [_offsets_in(line) for line in self._lines(batch)]
+
+    def _lines(self, batch: int) -> list[str]:
+        """What each source says of a batch's end."""
         text = self.files.read(f"offsets/{batch}")
         if text is None:
             raise TableError(
@@ -99,7 +106,7 @@ class Checkpoint:
                 f"{self}/offsets/{batch} has the format {version.strip()[:20]!r}, and {_VERSION!r} is understood; "
                 "set spark.sql.streaming.offsetLog.formatVersion=1 for a new checkpoint"
             )
-        return [_offsets_in(line) for line in lines[1:] if line.strip()]
+        return [line for line in lines[1:] if line.strip()]
 
 
 def _offsets_in(line: str) -> Offsets | None:

@@ -13,6 +13,7 @@ from andiron.spark.source.offsets import (
     AtTimes,
     Everywhere,
     ForeignCheckpoint,
+    begun_in,
     ids_in,
     of_json,
     parse_partitions,
@@ -40,6 +41,16 @@ def test_ids_stand_beside_the_offsets_and_are_none():
     assert list(told.items()) == [("a", {"0": 2}), ("b", {"0": 1}), ("a@x-_1", {})]
     assert of_json(told) == {TopicPartition("a", 0): 2, TopicPartition("b", 0): 1}
     assert ids_in(told) == {"a": "x-_1"}
+
+
+def test_where_a_query_began_goes_with_the_end_of_its_first_batch() -> None:
+    a0, a1, b0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
+    told = to_json({a0: 5, a1: 7, b0: 9}, {"a": "x-_1"}, {a0: 2, a1: 7, b0: 0})
+
+    assert list(told) == ["a", "b", "a@0=2,1=7", "b@0=0", "a@x-_1"], "in an order of its own"
+    assert begun_in(told) == {a0: 2, a1: 7, b0: 0}
+    assert (of_json(told), ids_in(told)) == ({a0: 5, a1: 7, b0: 9}, {"a": "x-_1"})
+    assert begun_in(to_json({a0: 5}, {"a": "x-_1"})) is None
     assert parse_place("startingOffsets", json.dumps(told)) == AtOffsets(of_json(told))
 
 

@@ -50,6 +50,9 @@ def t(*offsets: int, id: int | None = 1) -> dict[str, Any]:
     return told if id is None else told | {f"t@{urlsafe_b64encode(id.to_bytes(16)).decode().rstrip('=')}": {}}
 
 
+BEGUN: dict[str, Any] = {"t@0=10,1=20": {}}
+
+
 def ranges(made: StreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[Range]:
     return [each.value for each in made.partitions(start, end)]
 
@@ -75,29 +78,48 @@ def test_a_query_starts_where_it_was_told_to(
     assert reader(world, **given).initialOffset() == start
 
 
-def test_the_start_is_pinned_by_an_empty_batch(world: World) -> None:
+def test_the_end_of_the_first_batch_says_where_it_begins(world: World) -> None:
     made = reader(world, startingOffsets="latest")
     start = made.initialOffset()
     world.write("t", 0, 5)
 
     assert made.initialOffset() == start, "once found it stays"
-    assert made.latestOffset(start, ALL) == start
-    assert made.partitions(start, start) == []
-    assert made.latestOffset(start, ALL) == t(15, 20)
+    first = made.latestOffset(start, ALL)
+    assert first == t(15, 20) | BEGUN
+    assert ranges(made, start, first) == [Range(TopicPartition("t", 0), 10, 15)]
+    assert made.latestOffset(first, ALL) == first, "and it is said once"
+    world.write("t", 1, 1)
+    assert made.latestOffset(first, ALL) == t(15, 21)
 
 
-def test_a_pin_that_is_run_again_reads_nothing_and_loses_nothing(world: World) -> None:
-    pinned = t(10, 20)
+def test_a_first_batch_that_is_run_again_begins_where_it_began(world: World) -> None:
+    first = t(12, 20) | BEGUN
     world.write("t", 0, 5)
     world.grow("t", 3)
     again = reader(world, startingOffsets="latest")
 
     assert again.initialOffset() == t(15, 20, 0)
-    assert ranges(again, t(15, 20, 0), pinned) == []
-    assert again.latestOffset(pinned, ALL) == t(15, 20, 0), "and goes on at once"
+    assert ranges(again, t(15, 20, 0), first) == [Range(TopicPartition("t", 0), 10, 12)]
+    assert again.latestOffset(first, ALL) == t(15, 20, 0), "and goes on at once"
 
 
-def test_a_query_that_goes_on_is_not_pinned(world: World) -> None:
+def test_what_a_first_batch_has_lost_when_it_is_run_again_is_told(world: World) -> None:
+    world.delete_before("t", 0, 5)
+    again = reader(world)
+    start = again.initialOffset()
+
+    with pytest.raises(DataLoss, match="t-0"):
+        again.partitions(start, t(10, 20) | {"t@0=0,1=0": {}})
+
+
+def test_an_empty_first_batch_of_an_earlier_version_loses_nothing(world: World) -> None:
+    world.write("t", 0, 5)
+    again = reader(world, startingOffsets="latest")
+
+    assert ranges(again, again.initialOffset(), t(10, 20)) == []
+
+
+def test_a_query_that_goes_on_says_no_start(world: World) -> None:
     assert reader(world).latestOffset(t(4, 4), ALL) == t(10, 20)
 
 
@@ -174,7 +196,9 @@ def test_latest_with_available_now_is_an_empty_run(world: World) -> None:
     world.write("t", 0, 5)
     start = made.initialOffset()
 
-    assert made.latestOffset(start, ALL) == made.latestOffset(start, ALL) == start
+    first = made.latestOffset(start, ALL)
+    assert first == start | BEGUN
+    assert made.latestOffset(first, ALL) == first
 
 
 def test_the_limit_that_spark_is_told_is_one_of_ours(world: World) -> None:
@@ -273,8 +297,7 @@ def test_a_broker_without_ids_is_read_without(world: World) -> None:
     world.broker.topics["t"].topic_id = bytes(16)
     made = reader(world)
 
-    assert made.initialOffset() == t(0, 0, id=None)
-    assert made.latestOffset(t(10, 5, id=None), ALL) == t(10, 5, id=None)
+    assert made.latestOffset(made.initialOffset(), ALL) == t(10, 20, id=None) | {"t@0=0,1=0": {}}
     assert made.latestOffset(t(10, 5, id=None), ALL) == t(10, 20, id=None)
 
 

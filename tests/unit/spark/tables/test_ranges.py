@@ -28,7 +28,13 @@ def test_a_batch_reads_from_where_the_one_before_it_ends(tmp_path: Path) -> None
     assert made.ranges(1) == [Range(T0, 5, 9), Range(T1, 7, 7)]
 
 
-def test_batch_0_is_empty_where_its_start_is_pinned(tmp_path: Path) -> None:
+def test_batch_0_says_where_it_begins(tmp_path: Path) -> None:
+    made = checkpoint(tmp_path, '{"t":{"0":5,"1":7},"t@0=2,1=7":{}}')
+
+    assert made.ranges(0) == [Range(T0, 2, 5), Range(T1, 7, 7)]
+
+
+def test_batch_0_is_empty_where_it_does_not_say_where_it_begins(tmp_path: Path) -> None:
     assert checkpoint(tmp_path, '{"t":{"0":5}}').ranges(0) == [Range(T0, 5, 5)]
 
 
