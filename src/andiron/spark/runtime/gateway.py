@@ -24,12 +24,20 @@ PATIENCE_S = 60.0
 REMOTE_VARIABLES = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
 
 
-def launch(settings: Mapping[str, str]) -> None:
-    """Start the JVM that the next session of this process runs on, unless there is one."""
+def launch(settings: Mapping[str, str], log: str | None = None) -> None:
+    """Start the JVM that the next session of this process runs on, unless there is one.
+
+    What it prints, and what its Python processes do, goes to the log; without one, where this process prints.
+    """
     if SparkContext._gateway is None:
         conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
         start: Any = pyspark.java_gateway.launch_gateway
-        SparkContext._ensure_initialized(gateway=start(conf, {"start_new_session": True}))
+        with contextlib.ExitStack() as stack:
+            popen: dict[str, Any] = {"start_new_session": True}
+            if log is not None:
+                popen["stdout"] = popen["stderr"] = stack.enter_context(open(log, "ab"))
+            gateway = start(conf, popen)
+        SparkContext._ensure_initialized(gateway=gateway)
 
 
 def end(patience_s: float = PATIENCE_S) -> None:

@@ -29,6 +29,7 @@ from andiron.spark.runtime.class_data import OPTIONS, with_archive
 from andiron.spark.runtime.gateway import is_remote, launch
 from andiron.spark.runtime.java import use_java
 from andiron.spark.runtime.machine import memory_bytes
+from andiron.spark.runtime.preloading import preloaded_python
 from andiron.spark.runtime.shipping import PATH_OF_WHAT_IS_SHIPPED, archive
 
 Value = str | int | float | bool
@@ -37,7 +38,7 @@ GIB = 1 << 30
 STATE_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 CLUSTER_SHUFFLE_PARTITIONS = 16
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # spark-submit started the JVM, and then this Python
-SHIP = "spark.andiron.ship"
+SHIP, PRELOAD = "spark.andiron.ship", "spark.andiron.preload"
 ARCHIVES, EXECUTOR_PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
 
 # A line of a properties file: the name ends where the first space, colon or equals sign is.
@@ -68,10 +69,13 @@ def session(app: str = "andiron", master: str | None = None, **conf: Value) -> S
         for name, value in wanted.items():
             running.conf.set(name, value)
         return running
-    return _start(app, master, wanted)
+    return start_session(app, master, wanted)
 
 
-def _start(app: str, master: str | None, wanted: Mapping[str, str]) -> SparkSession:
+def start_session(
+    app: str, master: str | None, wanted: Mapping[str, str], log: str | None = None
+) -> SparkSession:
+    """A new session; a JVM that is started for it prints to the log, if there is one to be."""
     chosen = {**chosen_elsewhere(os.environ), **wanted}
     url = master or chosen.get("spark.master") or os.environ.get("SPARK_MASTER") or "local[*]"
     missing = {name: _text(value) for name, value in defaults(url).items() if name not in chosen}
@@ -81,7 +85,7 @@ def _start(app: str, master: str | None, wanted: Mapping[str, str]) -> SparkSess
     set_environment(url, chosen, os.environ)
     if SUBMITTED not in os.environ and not is_remote(settings, os.environ):
         options = with_archive(chosen.get(OPTIONS, ""), os.environ["JAVA_HOME"])
-        launch(settings | ({OPTIONS: options} if options else {}))
+        launch(settings | ({OPTIONS: options} if options else {}), log)
     builder = SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -125,10 +129,14 @@ def set_environment(master: str, chosen: Mapping[str, str], environ: MutableMapp
     """Which Java and which Python Spark starts, and under which address it is reached."""
     if SUBMITTED not in environ:
         use_java(environ)
-    environ["PYSPARK_DRIVER_PYTHON"] = chosen.get("spark.pyspark.driver.python", sys.executable)
+    here = sys.executable
+    if is_local(master) and chosen.get(PRELOAD, "true") == "true":
+        here = preloaded_python(environ)
+    # Who plans reads and commits writes is the driver's Python to Spark, and who computes is the executors'.
+    environ["PYSPARK_DRIVER_PYTHON"] = chosen.get("spark.pyspark.driver.python", here)
     python = chosen.get("spark.pyspark.python")
     if is_local(master):
-        environ["PYSPARK_PYTHON"] = python or sys.executable
+        environ["PYSPARK_PYTHON"] = python or here
         environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     elif python is not None:
         environ["PYSPARK_PYTHON"] = python

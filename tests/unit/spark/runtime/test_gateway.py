@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pyspark.java_gateway
@@ -42,6 +43,14 @@ def test_the_jvm_is_in_a_session_of_its_own(launched: list[Any]) -> None:
     launch({"spark.driver.memory": "1g"})
 
     assert launched == [({"spark.driver.memory": "1g"}, {"start_new_session": True})]
+
+
+def test_what_the_jvm_prints_can_go_to_a_file(launched: list[Any], tmp_path: Path) -> None:
+    launch({}, str(tmp_path / "spark.log"))
+    (_, popen) = launched[0]
+
+    assert popen["stdout"] is popen["stderr"]
+    assert popen["stdout"].name == str(tmp_path / "spark.log")
 
 
 def test_a_jvm_that_runs_is_used_again(launched: list[Any]) -> None:

@@ -23,6 +23,7 @@ CLUSTER = "spark://somewhere:7077"
 @pytest.fixture(autouse=True)
 def some_java(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "use_java", lambda environ: environ.update(JAVA_HOME="/java"))
+    monkeypatch.setattr(module, "preloaded_python", lambda environ: "/preloaded/python")
     monkeypatch.setenv("ANDIRON_CACHE", str(tmp_path / "cache"))
 
 
@@ -68,10 +69,12 @@ def test_on_this_machine_spark_starts_this_python():
     set_environment("local[*]", {}, environ)
     assert environ == {
         "JAVA_HOME": "/java",
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": "/preloaded/python",
+        "PYSPARK_PYTHON": "/preloaded/python",
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
+    set_environment("local[*]", {"spark.andiron.preload": "false"}, environ)
+    assert environ["PYSPARK_DRIVER_PYTHON"] == environ["PYSPARK_PYTHON"] == sys.executable
 
 
 def test_on_a_cluster_the_executors_python_may_be_another():
