@@ -21,6 +21,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from feed import Feed
@@ -128,8 +129,8 @@ def start(spark: SparkSession, settings: Settings) -> list[StreamingQuery]:
     """Start the readers that are wanted."""
     # A batch without records would only forget windows that are over; the next one with records does it too.
     spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
-    writers = {ANALYTICS: analytics, SEARCH: search, NOTIFICATIONS: notifications}
-    return start_queries([writers[reader](spark, settings) for reader in settings.readers])
+    readers = {ANALYTICS: analytics, SEARCH: search, NOTIFICATIONS: notifications}
+    return start_queries([partial(readers[reader], spark, settings) for reader in settings.readers])
 
 
 # ── the three readers ────────────────────────────────────────────────────────────────

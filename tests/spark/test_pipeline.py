@@ -154,7 +154,8 @@ def test_a_spark_that_dies_is_one_line(call: Any, start: Any) -> None:
     running = start()
     eventually(lambda: "batch" in call("status", "ticks").stdout, 120)
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
-    os.kill(int(children[0]), signal.SIGKILL)
+    (java,) = [each for each in children if "java" in os.readlink(f"/proc/{each}/exe")]
+    os.kill(int(java), signal.SIGKILL)
     _, told = running.communicate(timeout=120)
 
     assert running.returncode == 1

@@ -1,9 +1,11 @@
 """A run of a pipeline, from the first question whether there is a broker to the last batch.
 
-    choose settings ─▶ (a node) ─▶ topics ─▶ (sample data) ─▶ Spark ─▶ queries ─▶ watch … ─▶ stop between batches
+    choose settings ─▶ a broker ─┬▶ topics ─▶ (sample data) ─┬▶ queries ─▶ watch … ─▶ stop between batches
+                                 └▶ Spark, in seconds ───────┘
 
-What can be refused is refused before Spark is started, which takes seconds. Everything that was started here is
-ended here, in the opposite order, whichever way the run ends.
+What can be refused is refused before Spark is started; with a node of our own, which is seldom in the wrong, the
+two start side by side. Everything that was started here is ended here, in the opposite order, whichever way the run
+ends.
 
 The checkpoints make a run the continuation of the one before: nothing here knows how far it came.
 
@@ -20,6 +22,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from pyspark.sql import SparkSession
+
 from andiron.model.settings import rows
 from andiron.spark.pipeline.choosing import choose
 from andiron.spark.pipeline.embedding import cluster_id, embedded_node
@@ -29,7 +33,7 @@ from andiron.spark.pipeline.progress import FAILED, RUNNING, STARTING, STOPPED
 from andiron.spark.pipeline.runs import Run, State
 from andiron.spark.pipeline.sampling import Sampling
 from andiron.spark.pipeline.screen import Screen
-from andiron.spark.pipeline.sparking import GONE, start_spark, stop_spark
+from andiron.spark.pipeline.sparking import GONE, Starting, stop_spark
 from andiron.spark.pipeline.starting import Launch
 from andiron.spark.pipeline.stopping import Stop
 from andiron.spark.pipeline.watching import Watch
@@ -87,12 +91,16 @@ class PipelineRun:
     def _run(self, job: ModuleType, settings: Any) -> None:
         wishes = self._wishes
         with contextlib.ExitStack() as stack:
+            starting = Starting(f"andiron pipeline {self.name}", wishes.master, wishes.conf, self._log)
+            stack.callback(starting.give_up)
             if wishes.embedded is not None:
+                self._begin(starting)
                 self._embed(stack, wishes.embedded)
             cluster, lasting = cluster_id(wishes.bootstrap), lasting_settings(job, settings)
             self.run.check_same(cluster, lasting)
             self._state = self._first_state(cluster, lasting)
             self._write(state=STARTING)
+            self._begin(starting)
             if hasattr(job, "prepare"):
                 job.prepare(settings)
             if hasattr(job, "about"):
@@ -105,9 +113,16 @@ class PipelineRun:
                     sampling.check()
                 return results.changes() if results is not None else ()
 
-            self._watch(job, settings, beside, stack)
+            spark = starting.session()
+            stack.push(lambda kind, *_: None if kind is KeyboardInterrupt else stop_spark(spark))
+            self._watch(job, settings, beside, spark)
 
     # ── what belongs to it ───────────────────────────────────────────────────────────
+
+    def _begin(self, starting: Starting) -> None:
+        if starting.ident is None:
+            self._screen.say(f"starting Spark; what it prints goes to {self._log}")
+            starting.start()
 
     def _embed(self, stack: contextlib.ExitStack, data: str) -> None:
         data, bootstrap = os.path.abspath(data), self._wishes.bootstrap
@@ -127,14 +142,8 @@ class PipelineRun:
         return sampling
 
     def _watch(
-        self, job: ModuleType, settings: Any, beside: Callable[[], Sequence[str]], stack: contextlib.ExitStack
+        self, job: ModuleType, settings: Any, beside: Callable[[], Sequence[str]], spark: SparkSession
     ) -> None:
-        self._screen.say(f"starting Spark; what it prints goes to {self._log}")
-        spark = start_spark(
-            f"andiron pipeline {self.name}", self._wishes.master, self._wishes.conf, self._log
-        )
-        stack.push(lambda kind, *_: None if kind is KeyboardInterrupt else stop_spark(spark))
-        self._stop.take_signals()
         self._state["master"] = spark.sparkContext.master
         launch = Launch(lambda: job.start(spark, settings))
         launch.start()

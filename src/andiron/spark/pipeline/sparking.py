@@ -1,4 +1,4 @@
-"""Spark as a run has it: started with its own noise in a file, its batches heard as they end.
+"""Spark as a run has it: started while other things are done, its noise in a file, its batches heard as they end.
 
 What the JVM and its workers print goes to <data>/<name>/spark.log, and so does what is logged in this process: the
 terminal is for the run.
@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
-import sys
+import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -29,9 +28,8 @@ from andiron.spark.pipeline.errors import PipelineError
 from andiron.spark.pipeline.reasons import reason
 from andiron.spark.runtime.gateway import end
 from andiron.spark.runtime.java import NoJava
-from andiron.spark.runtime.session import session
+from andiron.spark.runtime.session import start_session
 
-DESCRIPTORS = (1, 2)
 GONE = (Py4JError, ConnectionError)  # what calls raise when Spark's process is no more
 
 
@@ -39,8 +37,7 @@ def start_spark(app: str, master: str | None, conf: Mapping[str, str], log: str)
     """A session; whatever keeps it from starting is told in a line."""
     logging.basicConfig(filename=log, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        with _printing_to(log):
-            return session(app, master, **conf)
+        return start_session(app, master, conf, log)
     except NoJava as error:
         raise PipelineError(str(error)) from error
     except Exception as error:
@@ -53,6 +50,37 @@ def stop_spark(spark: SparkSession) -> None:
         spark.stop()
     with contextlib.suppress(*GONE):
         end()
+
+
+class Starting(threading.Thread):
+    """A session on its way; whoever needs it waits for it."""
+
+    def __init__(self, app: str, master: str | None, conf: Mapping[str, str], log: str) -> None:
+        super().__init__(name="starting Spark", daemon=True)
+        self._wanted = app, master, conf, log
+        self._session: SparkSession | None = None
+        self._problem: Exception | None = None
+        self._is_wanted = True
+
+    def run(self) -> None:
+        """Start it; it may have become needless meanwhile."""
+        try:
+            self._session = start_spark(*self._wanted)
+        except Exception as error:
+            self._problem = error
+        if self._session is not None and not self._is_wanted:
+            stop_spark(self._session)
+
+    def session(self) -> SparkSession:
+        """The session, or what kept it from starting."""
+        self.join()
+        if self._session is None:
+            raise self._problem or PipelineError("Spark did not start")
+        return self._session
+
+    def give_up(self) -> None:
+        """Nobody will ask for the session; who has it already is to stop it."""
+        self._is_wanted = False
 
 
 class Ear(StreamingQueryListener):
@@ -73,20 +101,3 @@ class Ear(StreamingQueryListener):
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
         """The query itself tells why."""
-
-
-@contextlib.contextmanager
-def _printing_to(path: str) -> Iterator[None]:
-    """Have processes that are started meanwhile print to a file."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    kept = [os.dup(each) for each in DESCRIPTORS]
-    with open(path, "ab") as file:
-        for each in DESCRIPTORS:
-            os.dup2(file.fileno(), each)
-    try:
-        yield
-    finally:
-        for each, before in zip(DESCRIPTORS, kept, strict=True):
-            os.dup2(before, each)
-            os.close(before)

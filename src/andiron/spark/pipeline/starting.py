@@ -1,7 +1,8 @@
-"""Queries are started side by side, and each is seen under way.
+"""Queries are made and started side by side, and each is seen under way.
 
-    start, start, start ─▶ first triggers done ─▶ all are given back
-      └─▶ failed, because its Python was late ─▶ again
+    make ─▶ start ─▶ first trigger done ──┐
+    make ─▶ start ─▶ first trigger done ──┴─▶ all are given back
+              └─▶ failed, because its Python was late ─▶ again
 
 A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts.
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -27,27 +29,25 @@ LATE = "Python worker failed to connect back"
 
 def start_query(writer: DataStreamWriter, patience_s: float = PATIENCE_S) -> StreamingQuery:
     """Start a query; return when its first trigger is done, it has failed for a reason of its own, or time is up."""
-    return start_queries([writer], patience_s)[0]
+    query, attempts = writer.start(), 1
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        if _was_late(query) and attempts < ATTEMPTS:
+            query = writer.start()
+            attempts += 1
+        elif _is_settled(query):
+            break
+        else:
+            time.sleep(LOOK_EVERY_S)
+    return query
 
 
 def start_queries(
-    writers: Sequence[DataStreamWriter], patience_s: float = PATIENCE_S
+    makers: Sequence[Callable[[], DataStreamWriter]], patience_s: float = PATIENCE_S
 ) -> list[StreamingQuery]:
-    """Start queries side by side; return when that is true of each of them."""
-    queries = [writer.start() for writer in writers]
-    attempts = [1] * len(queries)
-    waiting = set(range(len(queries)))
-    until = time.monotonic() + patience_s
-    while waiting and time.monotonic() < until:
-        for at in sorted(waiting):
-            if _was_late(queries[at]) and attempts[at] < ATTEMPTS:
-                queries[at] = writers[at].start()
-                attempts[at] += 1
-            elif _is_settled(queries[at]):
-                waiting.discard(at)
-        if waiting:
-            time.sleep(LOOK_EVERY_S)
-    return queries
+    """Make queries and start them, side by side; return when that is true of each of them."""
+    with ThreadPoolExecutor(len(makers)) as pool:
+        return list(pool.map(lambda make: start_query(make(), patience_s), makers))
 
 
 def _is_settled(query: StreamingQuery) -> bool:

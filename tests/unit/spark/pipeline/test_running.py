@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.spark.pipeline import running, watching
+from andiron.spark.pipeline import running, sparking, watching
 from andiron.spark.pipeline.errors import PipelineError
 from andiron.spark.pipeline.places import Pipeline
 from andiron.spark.pipeline.running import PipelineRun, Wishes
@@ -68,7 +68,7 @@ def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         stop=lambda: None,
     )
     monkeypatch.setattr(running, "cluster_id", lambda bootstrap: "a cluster")
-    monkeypatch.setattr(running, "start_spark", lambda app, master, conf, log: spark)
+    monkeypatch.setattr(sparking, "start_spark", lambda app, master, conf, log: spark)
     monkeypatch.setattr(watching, "LOOK_EVERY_S", 0)
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = {number: signal.getsignal(number) for number in SIGNALS}

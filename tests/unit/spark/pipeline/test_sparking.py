@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,24 +11,47 @@ import pytest
 
 from andiron.spark.pipeline import sparking
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.sparking import Ear, start_spark, stop_spark
+from andiron.spark.pipeline.sparking import Ear, Starting, stop_spark
 from andiron.spark.runtime.java import NoJava
 
 
-def test_what_processes_print_as_spark_starts_goes_to_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+def starting(log: Path) -> Starting:
+    made = Starting("an app", "local[1]", {"spark.x": "1"}, str(log))
+    made.start()
+    return made
+
+
+def test_a_session_is_started_while_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone_on = threading.Event()
+
+    def slow(*asked: Any) -> Any:
+        assert gone_on.wait(30)
+        return asked
+
+    monkeypatch.setattr(sparking, "start_session", slow)
+    made = starting(tmp_path / "spark.log")
+    gone_on.set()
+
+    assert made.session() == ("an app", "local[1]", {"spark.x": "1"}, str(tmp_path / "spark.log"))
+
+
+def test_a_session_that_nobody_wants_any_more_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def noisy(app: str, master: str | None, **conf: str) -> str:
-        subprocess.run(["sh", "-c", "echo out; echo err >&2"], check=True)
-        return f"{app} on {master} with {conf}"
+    given_up, stopped = threading.Event(), []
 
-    monkeypatch.setattr(sparking, "session", noisy)
-    started: Any = start_spark("an app", "local[1]", {"spark.x": "1"}, str(tmp_path / "spark.log"))
-    print("heard")
+    def slow(*asked: Any) -> Any:
+        assert given_up.wait(30)
+        return asked
 
-    assert started == "an app on local[1] with {'spark.x': '1'}"
-    assert (tmp_path / "spark.log").read_text() == "out\nerr\n"
-    assert capfd.readouterr() == ("heard\n", "")
+    monkeypatch.setattr(sparking, "start_session", slow)
+    monkeypatch.setattr(sparking, "stop_spark", stopped.append)
+    made = starting(tmp_path / "spark.log")
+    made.give_up()
+    given_up.set()
+    made.join(30)
+
+    assert len(stopped) == 1
 
 
 @pytest.mark.parametrize(
@@ -44,12 +67,12 @@ def test_what_processes_print_as_spark_starts_goes_to_the_log(
 def test_what_keeps_spark_from_starting_is_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception, told: str
 ) -> None:
-    def fails(app: str, master: str | None, **conf: str) -> None:
+    def fails(*asked: Any) -> None:
         raise problem
 
-    monkeypatch.setattr(sparking, "session", fails)
+    monkeypatch.setattr(sparking, "start_session", fails)
     with pytest.raises(PipelineError, match=told):
-        start_spark("an app", None, {}, str(tmp_path / "spark.log"))
+        starting(tmp_path / "spark.log").session()
 
 
 def test_an_ear_keeps_what_it_heard_of_batches() -> None:

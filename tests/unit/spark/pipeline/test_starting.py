@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -75,6 +77,11 @@ def test_patience_has_an_end(patience_s: float) -> None:
 def test_queries_are_started_side_by_side_and_each_is_seen_under_way() -> None:
     slow, late, again, broken = Query(5), Query(0, LATE), Query(2), Query(0, "no such topic")
     writers: list[Any] = [Writer(slow), Writer(late, again), Writer(broken)]
+    all_at_once = Barrier(len(writers))
 
-    assert start_queries(writers, 30) == [slow, again, broken]
+    def make(writer: Any) -> Any:
+        all_at_once.wait(30)
+        return writer
+
+    assert start_queries([partial(make, each) for each in writers], 30) == [slow, again, broken]
     assert slow.looks <= 0 and again.looks <= 0
