@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from job import Settings
 
 EVERY_S = 3.0
-FIRST_S = 0.5  # until there is something of everything
+FIRST_S = 0.5  # until something of each reader was told
 WINDOWS_SHOWN = 2
 PATIENT = ClientSettings(default_api_timeout_ms=2_000)
 
@@ -45,27 +45,25 @@ class Outputs:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._client = Client(settings.bootstrap, PATIENT)
-        self._topics = (
-            settings.revenue_topic,
-            settings.latest_topic,
-            settings.notifications_topic,
-            settings.dead_letters_topic,
-        )
-        self._reader = Reader(self._client, _ends(self._client, self._topics), committed=True)
+        self._of_readers = (settings.revenue_topic, settings.latest_topic, settings.notifications_topic)
+        topics = (*self._of_readers, settings.dead_letters_topic)
+        self._reader = Reader(self._client, _ends(self._client, topics), committed=True)
         self._counts: Counter[str] = Counter()
         self._windows: dict[str, dict[str, str]] = {}
         self._newest: dict[str, str] = {}
         self._told_at_s = 0.0
+        self._has_told_all = False
         self._changed = False
 
     def changes(self) -> list[str]:
         """A few lines if something has changed since they were told last, and that is a while ago."""
         self._take_in()
         now_s = time.monotonic()
-        every_s = EVERY_S if all(self._counts[topic] for topic in self._topics) else FIRST_S
+        every_s = EVERY_S if self._has_told_all else FIRST_S
         if not self._changed or now_s - self._told_at_s < every_s:
             return []
         self._told_at_s, self._changed = now_s, False
+        self._has_told_all = all(self._counts[topic] for topic in self._of_readers)
         return self._lines()
 
     def _take_in(self) -> None:
