@@ -85,6 +85,7 @@ class GroupCoordinator:
             chance,
             self._configs_of,
             lambda: partition.log.settings.max_message_bytes,
+            lambda: sum(shard.machine.bytes_held for shard in self.shards),
         )
 
     def _configs_of(self, group_id: str) -> Mapping[str, str]:

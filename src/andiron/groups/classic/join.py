@@ -60,7 +60,7 @@ class Joining:
         """A group that is rebalancing takes in who comes first, up to its size; another one only who is in it. All
         its members together are written in one batch, with one of the protocols that they name."""
         size_max = self._world.settings.group_max_size
-        if member is None and group.bytes_said > GROUP_BATCHES * self._world.batch_max():
+        if member is None and group.bytes_held > GROUP_BATCHES * self._world.batch_max():
             return False
         if group.state == PREPARING:
             return group.joining < size_max or (member is not None and member.join is not None)
@@ -81,7 +81,7 @@ class Joining:
         if former := group.static_member(instance_id):
             return self._replace(group, former, member_id)
         if instance_id is None and self._asked.version >= MEMBER_ID_REQUIRED_SINCE:
-            group.pending[member_id] = None
+            group.expect(member_id)
             group.start_session(member_id, self._now, self._request.session_timeout_ms)
             return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED.number, member_id=member_id)
         return self._add(group, member_id)
