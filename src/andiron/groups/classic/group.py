@@ -190,6 +190,11 @@ class ClassicGroup:
         return self._joining
 
     @property
+    def bytes_said(self) -> int:
+        """How much the members have said of themselves, and are assigned."""
+        return self._weight - GROUP_BYTES - MEMBER_BYTES * (len(self.members) + len(self.pending))
+
+    @property
     def all_have_joined(self) -> bool:
         """Whether nobody is missing who may still come."""
         return self._joining == len(self.members) and not self.pending

@@ -60,7 +60,7 @@ class Joining:
         """A group that is rebalancing takes in who comes first, up to its size; another one only who is in it. All
         its members together are written in one batch, with one of the protocols that they name."""
         size_max = self._world.settings.group_max_size
-        if member is None and group.bytes_held > GROUP_BATCHES * self._world.batch_max():
+        if member is None and group.bytes_said > GROUP_BATCHES * self._world.batch_max():
             return False
         if group.state == PREPARING:
             return group.joining < size_max or (member is not None and member.join is not None)
