@@ -1,4 +1,5 @@
-"""Play cases to a node for as long as one likes; print how far it got, and the longest step.
+"""Play cases to a node: first a round through every API, version and array, then others for as long as one likes. Print
+how far it got, and the longest step.
 
     cd tests && python -m fuzzing [--seconds 60] [--seed N]
 
@@ -14,7 +15,8 @@ import time
 import traceback
 
 from fuzzing.bounds import HELD_MAX, STEP_S_MAX
-from fuzzing.cases import FLOODS, Case, apis_of, drawn, is_too_slow, keep, kept, most_held, slowest, told
+from fuzzing.cases import Case, apis_of, drawn, is_too_slow, keep, kept, most_held, round_of, slowest, told
+from fuzzing.requests import VERSIONS
 from fuzzing.victim import Victim
 
 FRESH_AFTER = 100  # cases of one node
@@ -29,7 +31,7 @@ class Run:
         self.cases = self.failed = 0
         self.longest: tuple[float, str] = (0.0, "")
         self.largest: tuple[int, str] = (0, "")
-        self.seen: set[str] = set()
+        self.seen: set[str] = set()  # APIs, each with a version
         self._victim = Victim()
 
     def play(self, case: Case) -> None:
@@ -62,9 +64,8 @@ class Run:
         self._victim = Victim()
 
     def report(self) -> str:
-        versions = len({(flood.key, flood.version) for flood in FLOODS})
         return (
-            f"{self.cases} cases, {self.failed} failed; {len(self.seen - {''})} of {versions} versions with arrays; "
+            f"{self.cases} cases, {self.failed} failed; {len(self.seen - {''})} of {len(VERSIONS)} versions; "
             f"longest step {self.longest[0] * 1000:.0f} ms ({self.longest[1]}); "
             f"most held {self.largest[0] / 2**20:.0f} MB ({self.largest[1]})"
         )
@@ -79,8 +80,9 @@ def main() -> int:
     logging.basicConfig(level=logging.ERROR)
     print(f"seeds from {chosen.seed}", flush=True)
     run, until, told_at = Run(), time.monotonic() + chosen.seconds, time.monotonic()
-    while time.monotonic() < until:
-        run.play(drawn(chosen.seed + run.cases))
+    everything = iter(round_of(chosen.seed))
+    while (case := next(everything, None)) is not None or time.monotonic() < until:
+        run.play(case or drawn(chosen.seed + run.cases))
         if time.monotonic() - told_at > TOLD_S:
             told_at = time.monotonic()
             print(f"{run.cases} cases, {run.failed} failed", flush=True)

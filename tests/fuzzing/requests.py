@@ -135,9 +135,9 @@ def _arrays(cls: type[Struct], version: int) -> list[tuple[str, ...]]:
     return found
 
 
-def valid(chance: random.Random) -> bytes:
-    """Any API in any version, with values that tend to find bugs."""
-    key, version = chance.choice(VERSIONS)
+def valid(chance: random.Random, of: tuple[int, int] | None = None) -> bytes:
+    """An API in a version, or any, with values that tend to find bugs."""
+    key, version = of or chance.choice(VERSIONS)
     body = encode_message(sample(APIS[key].request, version, chance), version)
     return encode_request_header(key, version, chance.getrandbits(31), "fuzz") + body
 

@@ -15,8 +15,8 @@ import struct
 import pytest
 
 from fuzzing.bounds import STEP_S_MAX
-from fuzzing.cases import Case, drawn, kept, slowest, told
-from fuzzing.requests import mutated, valid
+from fuzzing.cases import FLOODS, Case, drawn, kept, round_of, slowest, told
+from fuzzing.requests import VERSIONS, mutated, valid
 from fuzzing.victim import Victim
 from peers import frames
 from peers.node import Node
@@ -82,3 +82,14 @@ def test_no_case_of_these_seeds_takes_long_or_makes_the_node_fail() -> None:
     for seed in range(40):
         case = drawn(seed)
         assert slowest(victim, case) < STEP_S_MAX, told(case)
+
+
+def test_a_run_of_the_fuzzer_leaves_no_api_version_and_array_out() -> None:
+    cases = round_of(1)
+
+    assert {(case["api"], case["version"]) for case in cases if case["kind"] == "play"} == set(VERSIONS)
+    for kind in ("flood", "crowd"):
+        played = {
+            (case["api"], case["version"], tuple(case["path"])) for case in cases if case["kind"] == kind
+        }
+        assert played == set(FLOODS)

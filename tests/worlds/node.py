@@ -236,8 +236,8 @@ class SmallNode:
         data = TopicProduceData(topic, partition_data=[PartitionProduceData(partition, records)])
         return ProduceRequest(acks=acks, timeout_ms=timeout_ms, topic_data=[data])
 
-    def produce(self, topic, *values, version=9, **how):
-        response = self.ask(self.produce_request(topic, values, **how), version)
+    def produce(self, topic, *values, version=9, conn=1, **how):
+        response = self.ask(self.produce_request(topic, values, **how), version, conn)
         return response and response.responses[0].partition_responses[0]
 
     def keyed(self, key, *values, producer=(-1, -1, -1)):

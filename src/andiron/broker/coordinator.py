@@ -25,6 +25,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from andiron.broker.partition import Partition
 from andiron.broker.shards import Encode, Read, Shard
+from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
@@ -33,6 +34,7 @@ from andiron.model.timers import Timers
 
 LOAD_BYTES = 1 << 18  # of a log, in one turn
 RETRY_MS = 1_000
+SLICE = 20  # machines that are asked in one turn
 
 # What clients are told of trouble with the coordinator's own partition.
 TOLD = {
@@ -178,12 +180,13 @@ class Coordinator(Generic[M]):
         except ProtocolError as error:
             return Wait.failed(error).or_else(_told)
 
-    def run_on_all(self, request: object, now: Millis, timeout_ms: int) -> Wait:
-        """Let every machine decide a request; the Wait gives all their responses."""
+    def run_on_all(self, request: object, now: Millis, timeout_ms: int) -> InSlices[Wait]:
+        """Let every machine decide a request, some at a time; the Wait gives all their responses."""
         if self._loading:
             error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error(f"some of {self.topic} is being loaded")
             return Wait.failed(error)
-        return Wait.all([self.run(index, request, now, timeout_ms) for index in list(self._shards)])
+        asked = each(list(self._shards), lambda index: self.run(index, request, now, timeout_ms), SLICE)
+        return Wait.all((yield from asked))
 
     def _run(self, index: int, request: object, now: Millis, timeout_ms: int) -> Wait:
         shard = self._shards[index]

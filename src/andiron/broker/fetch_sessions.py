@@ -13,6 +13,8 @@ response is noticed:
 
 A session that is full of slots or idle for long gives its place to a new one; its client
 is told FETCH_SESSION_ID_NOT_FOUND and opens another. Nothing is lost by forgetting one.
+Where the sessions of a node come to more than PARTITIONS_MAX partitions a client gets none,
+and names all of its own with every fetch.
 
 Of the thousand partitions of a session a few move at a time, and only these are looked at: a partition that has been
 looked at and had nothing new tells the session when it moves (`Partition.watchers`), and is `fresh` then.
@@ -33,6 +35,7 @@ FINAL_EPOCH = -1
 INITIAL_EPOCH = 0
 EPOCH_MAX = (1 << 31) - 1
 IDLE_MS_BEFORE_EVICTION = 120_000
+PARTITIONS_MAX = 250_000  # of all sessions of a node, at about a kilobyte each
 UNTOLD = -1  # an offset that its client does not know, or not for certain
 
 Key = tuple[str, bytes, int]  # topic name (or ""), topic id (or zeros), partition
@@ -70,6 +73,10 @@ class FetchSession:
         self._isolation = -1
         self.is_replicas = False  # a follower's: it wants records, and is not woken for a watermark
         self.fresh: dict[Key, Asked] = {}  # those that may have something new
+
+    @property
+    def size(self) -> int:
+        return len(self._asked)
 
     def partitions(self) -> list[Asked]:
         return list(self._asked.values())
@@ -148,12 +155,18 @@ def all_asked(request: FetchRequest) -> Iterable[Asked]:
             yield Asked(topic.topic, topic.topic_id, wanted)
 
 
+def once(request: FetchRequest) -> list[Asked]:
+    """The same for a fetch without a session. What is named twice counts as it is named last, as in one."""
+    return list({asked.key: asked for asked in all_asked(request)}.values())
+
+
 class FetchSessions:
-    """The sessions of a node, in the order of their last use; at most `slots` of them."""
+    """The sessions of a node, in the order of their last use; at most `slots` of them, and PARTITIONS_MAX in all."""
 
     def __init__(self, slots: int, chance: Chance) -> None:
         self._slots, self._chance = slots, chance
         self._sessions: dict[int, FetchSession] = {}
+        self._partitions = 0  # of all sessions
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -172,18 +185,27 @@ class FetchSessions:
             raise ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR.error(f"session {id} changed between names and ids")
         if session.epoch != epoch:
             raise ErrorCode.INVALID_FETCH_SESSION_EPOCH.error(f"session {id} is at epoch {session.epoch}")
-        session.update(request)
+        self._update(session, request)
+        if self._partitions > PARTITIONS_MAX:
+            self._drop(id)
+            raise ErrorCode.FETCH_SESSION_ID_NOT_FOUND.error(f"session {id} has grown too large")
         session.advance(now)
         self._sessions[id] = self._sessions.pop(id)
         return session
 
     def _open(self, request: FetchRequest, version: int, now: Millis) -> FetchSession | None:
-        if not request.topics or not self._has_room(now):
+        asked = sum(len(topic.partitions) for topic in request.topics)
+        if not asked or self._partitions + asked > PARTITIONS_MAX or not self._has_room(now):
             return None
         session = FetchSession(self._new_id(), by_id=version >= 13, now=now)
-        session.update(request)
+        self._update(session, request)
         self._sessions[session.id] = session
         return session
+
+    def _update(self, session: FetchSession, request: FetchRequest) -> None:
+        before = session.size
+        session.update(request)
+        self._partitions += session.size - before
 
     def _has_room(self, now: Millis) -> bool:
         if len(self._sessions) < self._slots:
@@ -198,6 +220,7 @@ class FetchSessions:
         session = self._sessions.pop(id, None)
         if session is not None:
             session.close()
+            self._partitions -= session.size
 
     def _new_id(self) -> int:
         while True:

@@ -19,6 +19,7 @@ from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
 from andiron.broker.shards import Wrote, readable, understood
+from andiron.broker.slices import InSlices
 from andiron.broker.waiting import Wait
 from andiron.controller.image import GROUP, TopicImage
 from andiron.groups.records import NO_PRODUCER, Replayed, TransactionEnded, decode_record, encode_record
@@ -59,10 +60,10 @@ class GroupCoordinator:
         timeout_ms = self._settings.offsets_commit_timeout_ms
         return self.shards.run(self.partition_of(group_id), asked, request.now, timeout_ms)
 
-    def run_on_all(self, request: Request[Any]) -> Wait:
+    def run_on_all(self, request: Request[Any]) -> InSlices[Wait]:
         """Let every shard decide a request; the Wait gives all their responses."""
         asked, timeout_ms = _asked(request, request.body), self._settings.offsets_commit_timeout_ms
-        return self.shards.run_on_all(asked, request.now, timeout_ms)
+        return (yield from self.shards.run_on_all(asked, request.now, timeout_ms))
 
     def topics_changed(self, removed: list[str], now: Millis) -> None:
         """Topics have come, grown or gone; of those that are gone, nobody needs the offsets."""
@@ -85,6 +86,7 @@ class GroupCoordinator:
             chance,
             self._configs_of,
             lambda: partition.log.settings.max_message_bytes,
+            lambda: sum(shard.machine.bytes_held for shard in self.shards),
         )
 
     def _configs_of(self, group_id: str) -> Mapping[str, str]:

@@ -142,8 +142,8 @@ class Partition:
         return self._leader is not None and self.failure is None
 
     def check_epoch(self, named: int) -> None:
-        """Refuse a request that names another leader epoch than ours; one below 0 is none."""
-        if named < 0 or named == self.epoch:
+        """Refuse a request that names another leader epoch than ours; -1 is none."""
+        if named in (-1, self.epoch):
             return
         if named < self.epoch:
             raise ErrorCode.FENCED_LEADER_EPOCH.error(f"{self.name} is at leader epoch {self.epoch}")

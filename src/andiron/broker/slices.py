@@ -44,6 +44,21 @@ def each(items: Iterable[T], make: Callable[[T], R], slice: int = SLICE) -> InSl
     return made
 
 
+def each_by_weight(
+    items: Iterable[T], make: Callable[[T], R], weigh: Callable[[R], int], slice: int = SLICE
+) -> InSlices[list[R]]:
+    """The same, where what is made of one may be as much as what is made of hundreds of others."""
+    made: list[R] = []
+    weight = 0
+    for item in items:
+        made.append(make(item))
+        weight += weigh(made[-1])
+        if weight >= slice:
+            weight = 0
+            yield
+    return made
+
+
 class LongWork:
     """The requests that are under way, and what waits behind them on their connections."""
 

@@ -23,6 +23,7 @@ from andiron.broker.marker_writer import Outcome
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Marker, Partition
 from andiron.broker.shards import Shard, Wrote, readable, understood
+from andiron.broker.slices import InSlices
 from andiron.broker.timetable import Timetable
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -77,9 +78,9 @@ class TransactionCoordinator:
         """Let the shard of an id decide a request."""
         return self.shards.run(self.partition_of(transactional_id), request, now, DECISION_MS)
 
-    def run_on_all(self, request: object, now: Millis) -> Wait:
+    def run_on_all(self, request: object, now: Millis) -> InSlices[Wait]:
         """Let every shard decide a request; the Wait gives all their responses."""
-        return self.shards.run_on_all(request, now, DECISION_MS)
+        return (yield from self.shards.run_on_all(request, now, DECISION_MS))
 
     def machine_of(self, transactional_id: str) -> TransactionShard:
         """The machine that decides for an id, to be asked without a decision."""

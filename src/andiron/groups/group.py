@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
+from andiron.groups.held import Held
 from andiron.groups.rebalances import Rebalances
 from andiron.groups.records import GroupRecord
 from andiron.groups.settings import GroupSettings
@@ -72,6 +73,13 @@ class Group(Protocol):
     def tombstones(self) -> list[GroupRecord]:
         """The records that remove all of it, its offsets apart."""
 
+    @property
+    def bytes_held(self) -> int:
+        """About how much memory it takes, its offsets apart; known without looking at its members."""
+
+    def bytes_held_for(self, member_id: str, instance_id: str | None) -> int | None:
+        """How much of it for one member; None if there is no such member."""
+
 
 class TimerKey(NamedTuple):
     """What a deadline is for."""
@@ -93,6 +101,8 @@ class World:
     groups: dict[str, Group] = field(default_factory=dict)
     timers: Timers[TimerKey] = field(default_factory=Timers)
     rebalances: Rebalances = field(init=False)
+    held: Held = field(init=False)
 
     def __post_init__(self) -> None:
         self.rebalances = Rebalances(self.groups)
+        self.held = Held(self.groups)

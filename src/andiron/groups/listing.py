@@ -5,15 +5,27 @@ A group of offsets alone is one too: it is listed as a classic group that is emp
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 
-from andiron.groups.group import CLASSIC, World
+from andiron.groups.group import CLASSIC, CONSUMER, World
 from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import GroupRecord
 from andiron.model.machine import Asked, Decision
 from andiron.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 EMPTY = "Empty"
+# As they are compared, in small letters.
+STATES = frozenset(
+    ("empty", "preparingrebalance", "completingrebalance", "stable", "dead", "assigning", "reconciling")
+)
+TYPES = frozenset((CLASSIC, CONSUMER))
+
+
+def telling(said: Iterable[str], known: Container[str]) -> list[str]:
+    """The words of a filter that can let something through, each once. If there is none, one of the others: a filter
+    that lets nothing through is not the same as none. Every shard reads it, and a request may have thousands."""
+    words = dict.fromkeys(word.lower() for word in said)
+    return [word for word in words if word in known] or list(words)[:1]
 
 
 def list_groups(asked: Asked, world: World, offsets: Offsets) -> Decision[GroupRecord]:

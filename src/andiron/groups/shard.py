@@ -66,12 +66,15 @@ class GroupShard:
     def __init__(
         self, settings: GroupSettings, topics: Topics, chance: Chance,
         configs: Callable[[str], Mapping[str, str]], batch_max: Callable[[], int] = lambda: BATCH_MAX,
+        held_by_all: Callable[[], int] | None = None,
     ) -> None:  # fmt: skip
+        """`held_by_all` says what this and all other shards of the node hold."""
         self._world = World(settings, topics, chance, configs, batch_max)
         self._offsets = Offsets()
         self._classic, self._consumer = ClassicProtocol(self._world), ConsumerProtocol(self._world)
         self._expiry = Expiry(self._world, self._offsets)
         self._deciders = self._routes()
+        self._held_by_all = held_by_all or (lambda: self.bytes_held)
 
     def decide(self, request: Any, now: Millis) -> Decision[GroupRecord]:
         """What should follow from a request."""
@@ -80,7 +83,10 @@ class GroupShard:
             if decider is None:
                 raise ErrorCode.INVALID_REQUEST.error(f"{type(request.body).__name__} is not for a group")
             check_fits(request.body, self._world.batch_max())
-            return decider(request, now)
+            self._world.held.check(request.body, self._held_by_all())
+            decision = decider(request, now)
+            self._world.held.note(getattr(request.body, "group_id", ""))
+            return decision
         if isinstance(request, TimePassed):
             return self._time_passed(now)
         if isinstance(request, TopicsDeleted):
@@ -98,8 +104,10 @@ class GroupShard:
             self._offsets.replay(record, offset)
         elif kind is GroupMetadataKey:
             self._classic.replay(record)
+            self._world.held.note(record.key.group)
         else:
             self._consumer.replay(record)
+            self._world.held.note(record.key.group_id)
 
     @property
     def offsets(self) -> Offsets:
@@ -110,6 +118,11 @@ class GroupShard:
     def groups(self) -> Mapping[str, Group]:
         """The groups, for those who look on."""
         return self._world.groups
+
+    @property
+    def bytes_held(self) -> int:
+        """About how much memory the groups take, their offsets apart."""
+        return self._world.held.total
 
     @property
     def rebalances(self) -> Rebalances:
@@ -179,4 +192,7 @@ class GroupShard:
         part, _, _ = timer.purpose.partition("-")
         if part == "offsets":
             return self._expiry.due(timer, now)
-        return self._consumer.expired(timer, now) if part == CONSUMER else self._classic.expired(timer, now)
+        expired = self._consumer.expired if part == CONSUMER else self._classic.expired
+        decision = expired(timer, now)
+        self._world.held.note(timer.group_id)
+        return decision

@@ -18,15 +18,20 @@ BATCH_MAX = MIB  # unless the topic says otherwise
 OVERHEAD = 60  # bytes of a record, or of a member in one, beside what somebody chose
 
 
-def check_fits(request: Any, batch_max: int) -> None:
-    """Raise UNKNOWN_SERVER_ERROR for a member that says more of itself than can be kept."""
-    said = 0
+def said_by(request: Any) -> int:
+    """How many bytes a member says of itself."""
     if type(request) is JoinGroupRequest:
         said = sum(len(each.name) + len(each.metadata) for each in request.protocols)
-        said += len(request.protocol_type) + len(request.group_instance_id or "")
-    elif type(request) is ConsumerGroupHeartbeatRequest:
+        return said + len(request.protocol_type) + len(request.group_instance_id or "")
+    if type(request) is ConsumerGroupHeartbeatRequest:
         texts = (request.instance_id, request.rack_id, request.subscribed_topic_regex, request.member_id)
-        said = sum(len(text or "") for text in texts) + sum(map(len, request.subscribed_topic_names or ()))
+        return sum(len(text or "") for text in texts) + sum(map(len, request.subscribed_topic_names or ()))
+    return 0
+
+
+def check_fits(request: Any, batch_max: int) -> None:
+    """Raise UNKNOWN_SERVER_ERROR for a member that says more of itself than can be kept."""
+    said = said_by(request)
     if said > batch_max:
         raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
             f"a member says {said} bytes of itself, and a batch of __consumer_offsets holds {batch_max}"

@@ -48,6 +48,13 @@ class Java(Client):
         sent = [_fields(record, partition) for record in records]
         return [offset for offset, _ in self.call("produce", topic=topic, records=sent, config=config)]
 
+    def write_together(self, topic: str, records: Sequence[Record]) -> list[str | None]:
+        """Write records in one batch; the error of each, as Java calls it."""
+        config = {"linger.ms": 2_000, "batch.size": 1_000_000}
+        sent = [_fields(record, 0) for record in records]
+        errors: list[str | None] = self.call("produce_each", topic=topic, records=sent, config=config)
+        return errors
+
     def read(self, topic: str, *, partition: int = 0, start: int = 0, end: int) -> list[Record]:
         config = {"auto.offset.reset": "none"}
         place = {"topic": topic, "partition": partition, "start": start, "end": end}

@@ -62,6 +62,8 @@ public final class Peer {
         switch (call) {
             case "produce":
                 return Producing.produce(command);
+            case "produce_each":
+                return Producing.produceEach(command);
             case "consume":
                 return Consuming.consume(command);
             case "poll_all":

@@ -1,6 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -25,6 +26,29 @@ final class Producing {
                 places.add(new long[] {place.hasOffset() ? place.offset() : -1, place.timestamp()});
             }
             return places;
+        }
+    }
+
+    /** Send every record, in one batch if the config lets them; answer with the error of each, by its class, or null. */
+    static List<String> produceEach(JsonNode command) throws Exception {
+        String topic = command.get("topic").asText();
+        ByteArraySerializer bytes = new ByteArraySerializer();
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(Fields.config(command), bytes, bytes)) {
+            List<Future<RecordMetadata>> sent = new ArrayList<>();
+            for (JsonNode record : command.get("records")) {
+                sent.add(producer.send(record(topic, record)));
+            }
+            producer.flush();
+            List<String> errors = new ArrayList<>();
+            for (Future<RecordMetadata> each : sent) {
+                try {
+                    each.get();
+                    errors.add(null);
+                } catch (ExecutionException refused) {
+                    errors.add(refused.getCause().getClass().getSimpleName());
+                }
+            }
+            return errors;
         }
     }
 

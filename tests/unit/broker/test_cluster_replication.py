@@ -257,6 +257,7 @@ def test_a_new_leader_does_not_tell_an_end_before_it_knows_what_was_committed(cl
     cluster.until(lambda: cluster.leader_of("t") == 2)
     cluster.pass_time(100)
     told = [error_of(latest(cluster, "t", node=2, version=version)) for version in (4, 5, 9)]
+    known = latest(cluster, "t", node=2, timestamp=-2), latest(cluster, "t", node=2, timestamp=0)
     beyond = fetch(cluster, "t", 2, frm=2)  # a consumer that has read to the end
     behind = fetch(cluster, "t", 0, frm=2)
     of_old = fetch(cluster, "t", 2, frm=2, version=10)
@@ -264,6 +265,9 @@ def test_a_new_leader_does_not_tell_an_end_before_it_knows_what_was_committed(cl
     cluster.until(lambda: latest(cluster, "t", node=2).error_code == 0)
 
     assert told == ["LEADER_NOT_AVAILABLE", "OFFSET_NOT_AVAILABLE", "OFFSET_NOT_AVAILABLE"]
+    assert [(error_of(each), each.offset) for each in known] == [("NONE", 0)] * 2, (
+        "the first, and the first since 1970"
+    )
     assert (error_of(beyond), beyond.high_watermark, beyond.last_stable_offset) == (
         "OFFSET_NOT_AVAILABLE",
         -1,

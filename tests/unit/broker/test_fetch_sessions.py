@@ -2,7 +2,8 @@
 
 import pytest
 
-from andiron.broker.fetch_sessions import FetchSessions
+from andiron.broker import fetch_sessions
+from andiron.broker.fetch_sessions import FetchSessions, once
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
@@ -123,3 +124,24 @@ def test_a_partition_that_was_served_goes_to_the_end_of_the_line(sessions):
     session.served(session.partitions()[0].key)
 
     assert [asked.wanted.partition for asked in session.partitions()] == [1, 2, 0]
+
+
+def test_the_partitions_of_all_sessions_together_are_bounded(monkeypatch):
+    monkeypatch.setattr(fetch_sessions, "PARTITIONS_MAX", 5)
+    sessions = FetchSessions(slots=9, chance=Chance(1))
+    first = sessions.enter(asking((0, 0), (1, 0), (2, 0)), 12, now=0)
+
+    assert sessions.enter(asking((0, 0), (1, 0), (2, 0)), 12, now=0) is None
+    second = sessions.enter(asking((0, 0)), 12, now=0)
+    growing = asking((3, 0), (4, 0), session=second.id, epoch=1)
+    assert code_of(sessions, growing) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND, (
+        "it opens another, if there is room"
+    )
+    sessions.enter(asking(session=first.id, epoch=1, forget=(0, 1)), 12, now=0)
+    assert sessions.enter(asking((0, 0), (1, 0), (2, 0), (3, 0)), 12, now=0) is not None
+
+
+def test_without_a_session_what_is_named_twice_counts_as_it_is_named_last():
+    assert [(asked.wanted.partition, asked.wanted.fetch_offset) for asked in once(asking((0, 1), (1, 2), (0, 3)))] == [
+        (0, 3), (1, 2),
+    ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from andiron.broker.slices import LongWork, each, in_slices, nothing_before
+from andiron.broker.slices import LongWork, each, each_by_weight, in_slices, nothing_before
 from andiron.model.effects import Close, Effect, Received, Reply
 
 
@@ -105,3 +105,10 @@ def test_a_bug_costs_its_connection_only():
     assert isinstance(closed, Close)
     assert failures == [closed.reason]
     assert not work
+
+
+def test_what_weighs_more_takes_more_of_a_slice():
+    made = each_by_weight(["a", "bbb", "c", "d", "e"], str.upper, len, slice=3)
+
+    steps = [*iter(lambda: next(made, "end"), "end")]
+    assert len(steps) == 2, "after bbb, and after e"

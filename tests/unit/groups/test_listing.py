@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from andiron.groups import listing
 from andiron.groups.group import CONSUMER
 from andiron.wire.messages.list_groups import ListedGroup
 from worlds.offsets import Crowd, OffsetsWorld
@@ -42,3 +43,17 @@ def test_every_group_is_listed_once(world):
 )
 def test_filters_let_through_what_they_name(world, states, types, found):
     assert [group.group_id for group in world.list(states, types)] == found
+
+
+@pytest.mark.parametrize(
+    ("said", "telling"),
+    [
+        ([], []),
+        (["Empty", "x", "EMPTY"], ["empty"]),
+        (["y", "x"], ["y"]),
+        ([f"n{number}" for number in range(20_000)] + ["Stable"], ["stable"]),
+    ],
+    ids=["none", "twice", "nothing known", "thousands"],
+)
+def test_of_a_filter_only_what_lets_something_through_is_read_by_every_shard(said, telling):
+    assert listing.telling(said, listing.STATES) == telling

@@ -23,7 +23,7 @@ from andiron.wire.messages.consumer_group_describe import (
 
 API = ApiKey.CONSUMER_GROUP_DESCRIBE
 SERVED = ADVERTISED = (0, 1)
-ENTRIES_MAX = 100_000
+ENTRIES_MAX = 50_000
 SLICE = 100  # groups, each with all its members
 
 

@@ -23,7 +23,7 @@ from andiron.wire.messages.describe_groups import (
 
 API = ApiKey.DESCRIBE_GROUPS
 SERVED = ADVERTISED = (0, 6)
-ENTRIES_MAX = 100_000
+ENTRIES_MAX = 50_000
 SLICE = 100  # groups, each with all its members
 
 

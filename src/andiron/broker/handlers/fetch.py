@@ -19,12 +19,13 @@ Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names, 16 tells 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sized
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable
+from contextlib import suppress
+from typing import NamedTuple, TypeAlias
 
 from andiron.broker.broker import Broker
-from andiron.broker.fetch_sessions import UNTOLD, Asked, FetchSession, all_asked
+from andiron.broker.fetch_findings import Found, standing
+from andiron.broker.fetch_sessions import UNTOLD, Asked, FetchSession, all_asked, once
 from andiron.broker.followers import Fetched
 from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.listeners import Scope
@@ -33,7 +34,8 @@ from andiron.broker.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.read_replicas import HERE, is_rack_aware, nearest
 from andiron.broker.replication_quota import is_throttled
 from andiron.broker.request import Request
-from andiron.broker.traffic import TopicTraffic, count
+from andiron.broker.slices import InSlices, each
+from andiron.broker.traffic import count
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
@@ -47,7 +49,6 @@ from andiron.wire.messages.fetch import (
     FetchResponse,
     LeaderIdAndEpoch,
     NodeEndpoint,
-    PartitionData,
     SnapshotId,
 )
 
@@ -56,7 +57,7 @@ SERVED = ADVERTISED = (4, 18)
 SCOPE = Scope.BOTH
 
 READ_COMMITTED = 1
-NOT_URGENT = (ErrorCode.NONE, ErrorCode.OFFSET_NOT_AVAILABLE)  # the latter may pass while it is waited for
+SLICE = 500  # partitions that are looked at in one go
 FROM_FOLLOWERS_SINCE = 11  # the version whose consumers can be sent to the nearest replica
 
 
@@ -67,7 +68,10 @@ class Replica(NamedTuple):
     broker_epoch: int
 
 
-def handle(broker: Broker, request: Request[FetchRequest]) -> FetchResponse | Wait:
+Answer: TypeAlias = FetchResponse | Wait
+
+
+def handle(broker: Broker, request: Request[FetchRequest]) -> Answer | InSlices[Answer]:
     body = request.body
     if body.cluster_id not in (None, broker.cluster_id):
         return FetchResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID.number)
@@ -79,50 +83,38 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> FetchResponse | Wa
         session.is_replicas = _replica(body) is not None
         broker.touch(session)  # an earlier fetch of the session waits no longer
     fetch = Fetch(broker, request, session)
+    if len(fetch.asked) > SLICE:
+        return _at_length(fetch, request)
     fetch.note_progress(request.now)
     if body.max_wait_ms <= 0 or not fetch.asked or fetch.is_enough():
         return fetch.response()
     fetch.begin_to_wait()
+    return _wait(fetch, request)
+
+
+def _at_length(fetch: Fetch, request: Request[FetchRequest]) -> InSlices[Answer]:
+    """The same for thousands of partitions. Those that were looked at first may have moved since: such a fetch looks
+    at all of them again before it waits."""
+    now = request.now
+    yield from each(fetch.begin_to_note(now), lambda asked: fetch.note(asked, now), SLICE)
+    fetch.begin_to_look()
+    yield from each(fetch.asked, fetch.look_at, SLICE)
+    if request.body.max_wait_ms > 0 and not fetch.has_enough:
+        if not any(found.has_moved for found in fetch.found):
+            fetch.begin_to_wait()
+        return _wait(fetch, request)
+    yield from each(fetch.found, fetch.tell, SLICE)
+    return fetch.told()
+
+
+def _wait(fetch: Fetch, request: Request[FetchRequest]) -> Wait:
     return Wait(
         watch=fetch.watched(),
         until=fetch.is_over,
-        deadline=Millis(request.now + body.max_wait_ms),
+        deadline=Millis(request.now + request.body.max_wait_ms),
         then=fetch.response,
         otherwise=fetch.response,
     )
-
-
-@dataclass(slots=True)
-class Found:
-    """What one look at a partition gave."""
-
-    asked: Asked
-    error: ErrorCode = ErrorCode.NONE
-    watermark: int = -1
-    last_stable: int = -1
-    start: int = -1
-    records: Sized = b""
-    aborted: list[AbortedTransaction] | None = None
-    diverging: EpochEndOffset | None = None
-    snapshot: SnapshotId | None = None  # to be fetched instead
-    leader: LeaderIdAndEpoch | None = (
-        None  # with an error: who is to be asked instead; of the metadata always
-    )
-    moved: bool = False  # more is committed than whoever asks knows of
-    nearer: NodeId = HERE  # the replica to read from instead
-    is_all: bool = False  # nothing that it has was left out for want of room
-    traffic: TopicTraffic | None = None  # where what is sent is counted; None with an error
-
-    @property
-    def is_urgent(self) -> bool:
-        """Whether the client must hear of it at once, records or not."""
-        return (
-            self.error not in NOT_URGENT
-            or self.diverging is not None
-            or self.snapshot is not None
-            or self.moved
-            or self.nearer != HERE
-        )
 
 
 class Fetch:
@@ -139,9 +131,11 @@ class Fetch:
         self._hints = LeaderHints(broker, request.listener)
         self._committed = body.isolation_level == READ_COMMITTED
         self._incremental = session is not None and body.session_epoch > 0
-        self.asked = list(all_asked(body)) if session is None else session.partitions()
-        self._found: list[Found] = []
+        self.asked = once(body) if session is None else session.partitions()
+        self.found: list[Found] = []
         self._has_looked = self._just_looked = False
+        self._size = self._left = 0
+        self._topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
 
     def watched(self) -> tuple[Hashable, ...]:
         """What may bring an answer: the session, which hears of its partitions, or else each of them."""
@@ -157,14 +151,20 @@ class Fetch:
 
     def note_progress(self, now: Millis) -> None:
         """What a follower asks for tells what it holds."""
+        for asked in self.begin_to_note(now):
+            self.note(asked, now)
+
+    def begin_to_note(self, now: Millis) -> Iterable[Asked]:
+        """The partitions of which a follower brings news: in a session, none of the others."""
         if self._replica is None:
-            return
+            return ()
         self._broker.followers.heard_of(self._replica.id, self._conn, now)
-        for asked in all_asked(self._body):  # of the others in a session there is no news
-            try:
-                self._note(self._partition(asked), asked.wanted, now)
-            except ProtocolError:
-                continue  # its answer will say what is wrong
+        return all_asked(self._body)
+
+    def note(self, asked: Asked, now: Millis) -> None:
+        """What a follower holds of a partition."""
+        with suppress(ProtocolError):  # its answer will say what is wrong
+            self._note(self._partition(asked), asked.wanted, now)
 
     def _note(self, partition: Partition, wanted: FetchPartition, now: Millis) -> None:
         """Only what this very log has counts: a follower that parted from it holds something else."""
@@ -192,9 +192,9 @@ class Fetch:
         self._just_looked = True
 
     def is_over(self) -> bool:
-        """Whether it need not wait any longer: there is enough, or its session has gone on to the next fetch."""
+        """Whether there is enough, or its session has gone on to the next fetch."""
         if self._session is not None and self._session.epoch != self._session_epoch:
-            self._found, self._has_looked = [], True
+            self.found, self._has_looked = [], True
             return True  # what is new is for the next to tell: whoever asked for that takes it from no other
         if self._just_looked:
             self._just_looked = False
@@ -203,45 +203,62 @@ class Fetch:
 
     def is_enough(self) -> bool:
         """Look at all partitions: is there enough to answer, or something to complain of?"""
-        left = min(self._body.max_bytes, self._broker.settings.broker.fetch_max_bytes)
-        size, self._found, self._has_looked = 0, [], True
-        session = self._session
-        if session is not None and self._incremental:
-            self.asked = list(session.fresh.values())
+        self.begin_to_look()
         for asked in self.asked:
-            found = self._look(asked, left, at_least_one=size == 0)
-            if session is not None and self._incremental and found.is_all and not self._is_news(found):
-                session.rest(asked)
-                continue
-            self._found.append(found)
-            if found.is_urgent:
-                size = max(size, self._body.min_bytes)
-            size += len(found.records)
-            left -= len(found.records)
-        return size >= self._body.min_bytes
+            self.look_at(asked)
+        return self.has_enough
+
+    def begin_to_look(self) -> None:
+        self._left = min(self._body.max_bytes, self._broker.settings.broker.fetch_max_bytes)
+        self._size, self.found, self._has_looked = 0, [], True
+        if self._session is not None and self._incremental:
+            self.asked = list(self._session.fresh.values())
+
+    def look_at(self, asked: Asked) -> None:
+        """Find what there is of the next partition."""
+        session = self._session
+        found = self._look(asked, self._left, at_least_one=self._size == 0)
+        if session is not None and self._incremental and found.is_all and not self._is_news(found):
+            session.rest(asked)
+            return
+        self.found.append(found)
+        if found.is_urgent:
+            self._size = max(self._size, self._body.min_bytes)
+        self._size += len(found.records)
+        self._left -= len(found.records)
+
+    @property
+    def has_enough(self) -> bool:
+        return self._size >= self._body.min_bytes
 
     def response(self) -> FetchResponse:
-        """The answer, from the last look; a session's with only what its client does not know yet."""
+        """The answer, from the last look."""
         if not self._has_looked:
             self.is_enough()
-        topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
-        for found in self._found:
-            if self._incremental and not self._is_news(found):
-                continue
-            asked = found.asked
-            topic = topics.get((asked.topic, asked.topic_id))
-            if topic is None:
-                topic = topics[asked.topic, asked.topic_id] = FetchableTopicResponse(
-                    asked.topic, asked.topic_id
-                )
-            topic.partitions.append(_partition_data(found))
-            self._told(found)
-            if self._replica is not None and len(found.records) > 0:
-                self._spend(found)
-            self._count(found)
+        for found in self.found:
+            self.tell(found)
+        return self.told()
+
+    def tell(self, found: Found) -> None:
+        """Put what was found into the answer; in a session, what its client does not know yet."""
+        if self._incremental and not self._is_news(found):
+            return
+        asked = found.asked
+        topic = self._topics.get((asked.topic, asked.topic_id))
+        if topic is None:
+            topic = FetchableTopicResponse(asked.topic, asked.topic_id)
+            self._topics[asked.topic, asked.topic_id] = topic
+        topic.partitions.append(found.told())
+        self._told(found)
+        if self._replica is not None and len(found.records) > 0:
+            self._spend(found)
+        self._count(found)
+
+    def told(self) -> FetchResponse:
+        """The answer, with all that was told."""
         return FetchResponse(
             session_id=self._session.id if self._session else 0,
-            responses=list(topics.values()),
+            responses=list(self._topics.values()),
             node_endpoints=[NodeEndpoint(*each) for each in self._hints.endpoints()],
         )
 
@@ -276,7 +293,7 @@ class Fetch:
             elif self._replica is not None:
                 partition.leader().check_replica(self._replica.id)
             found.watermark, found.start = partition.watermark, partition.log.start
-            found.traffic = partition.traffic
+            found.traffic, found.seen = partition.traffic, standing(partition)
             found.last_stable = partition.log.last_stable(found.watermark)
             found.moved = found.watermark > wanted.high_watermark
             upto = found.last_stable if self._committed else found.watermark
@@ -368,22 +385,6 @@ class Fetch:
             asked.watermark_told = UNTOLD
         if self._session is not None and len(found.records) > 0:
             self._session.served(asked.key)
-
-
-def _partition_data(found: Found) -> PartitionData:
-    return PartitionData(
-        partition_index=found.asked.wanted.partition,
-        error_code=found.error.number,
-        high_watermark=found.watermark,
-        last_stable_offset=found.last_stable,
-        log_start_offset=found.start,
-        aborted_transactions=found.aborted,
-        records=found.records,
-        diverging_epoch=found.diverging,
-        snapshot_id=found.snapshot,
-        current_leader=found.leader,
-        preferred_read_replica=found.nearer,
-    )
 
 
 def _replica(body: FetchRequest) -> Replica | None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, nothing_before
 from andiron.broker.waiting import Wait
+from andiron.groups.listing import STATES, TYPES, telling
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
@@ -16,12 +18,17 @@ API = ApiKey.LIST_GROUPS
 SERVED = ADVERTISED = (0, 5)
 
 
-def handle(broker: Broker, request: Request[ListGroupsRequest]) -> Wait:
-    return broker.groups.run_on_all(request).and_then(_response).or_else(_refusal)
+def handle(broker: Broker, request: Request[ListGroupsRequest]) -> InSlices[Wait]:
+    body = request.body
+    body.states_filter = telling(map(str.strip, body.states_filter), STATES)
+    body.types_filter = telling(body.types_filter, TYPES)
+    asked = yield from broker.groups.run_on_all(request)
+    return asked.and_then(_response).or_else(_refusal)
 
 
-def _response(answers: list[ListGroupsResponse]) -> ListGroupsResponse:
-    return ListGroupsResponse(groups=[group for answer in answers for group in answer.groups])
+def _response(answers: list[ListGroupsResponse]) -> InSlices[ListGroupsResponse]:
+    groups = [group for answer in answers for group in answer.groups]
+    return nothing_before(ListGroupsResponse(groups=groups))
 
 
 def _refusal(error: ProtocolError) -> ListGroupsResponse:

@@ -73,7 +73,7 @@ def _answer(
             raise ErrorCode.UNSUPPORTED_VERSION.error(f"no place is called {wanted.timestamp}")
         partition = broker.partition_by_name(topic, wanted.partition_index)
         partition.check_epoch(wanted.current_leader_epoch)
-        place = _find(partition, wanted.timestamp, _end(partition, request, committed))
+        place = _place(partition, request, wanted.timestamp, committed)
         answer.timestamp, answer.offset, answer.leader_epoch = place
     except ProtocolError as error:
         answer.error_code = error.code.number
@@ -81,16 +81,20 @@ def _answer(
     return answer
 
 
-def _end(partition: Partition, request: Request[ListOffsetsRequest], committed: bool) -> Offset:
-    """Where the log ends for whoever asks. Just after a change of leaders the new one may not know yet what had been
-    committed, and must not tell of an earlier end than was told before (KIP-207)."""
+def _place(
+    partition: Partition, request: Request[ListOffsetsRequest], timestamp: int, committed: bool
+) -> Place:
+    """Just after a change of leaders the new one may not know yet what had been committed, and must not tell of an
+    earlier end than was told before (KIP-207), nor that there is nothing. What it finds before that it may tell."""
     leader = partition.leader()
     if request.body.replica_id >= 0:
-        return leader.end
-    if not leader.knows_committed:
+        return _find(partition, timestamp, leader.end)
+    place = _find(partition, timestamp, partition.readable_end(committed))
+    depends = timestamp == LATEST or (place == NOWHERE and timestamp not in (LATEST_TIERED, NOT_YET_TIERED))
+    if depends and not leader.knows_committed:
         code = ErrorCode.OFFSET_NOT_AVAILABLE if request.version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE
         raise code.error(f"what is committed of {partition.name} is not known yet")
-    return partition.readable_end(committed)
+    return place
 
 
 def _find(partition: Partition, timestamp: int, upto: Offset) -> Place:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices, nothing_before
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
@@ -16,16 +17,17 @@ API = ApiKey.LIST_TRANSACTIONS
 SERVED = ADVERTISED = (0, 2)
 
 
-def handle(broker: Broker, request: Request[ListTransactionsRequest]) -> Wait:
-    asked = broker.transactions.run_on_all(request.body, request.now)
+def handle(broker: Broker, request: Request[ListTransactionsRequest]) -> InSlices[Wait]:
+    asked = yield from broker.transactions.run_on_all(request.body, request.now)
     return asked.and_then(_response).or_else(_refusal)
 
 
-def _response(answers: list[ListTransactionsResponse]) -> ListTransactionsResponse:
-    return ListTransactionsResponse(
+def _response(answers: list[ListTransactionsResponse]) -> InSlices[ListTransactionsResponse]:
+    response = ListTransactionsResponse(
         unknown_state_filters=answers[0].unknown_state_filters if answers else [],
         transaction_states=[state for answer in answers for state in answer.transaction_states],
     )
+    return nothing_before(response)
 
 
 def _refusal(error: ProtocolError) -> ListTransactionsResponse:

@@ -10,13 +10,15 @@ follows a message is nobody's business.
 
 from __future__ import annotations
 
+from functools import partial
+
 from andiron.broker.broker import Broker
 from andiron.broker.operations import ON_THE_CLUSTER, ON_TOPICS
 from andiron.broker.request import Request
 from andiron.broker.slices import InSlices, each
 from andiron.broker.topic_creation import until_created
 from andiron.broker.waiting import Wait
-from andiron.controller.image import Image, TopicImage
+from andiron.controller.image import Image, PartitionImage, TopicImage
 from andiron.controller.partitions import PARTITIONS_MAX
 from andiron.controller.topics import is_internal, name_fault
 from andiron.model.errors import ErrorCode
@@ -36,7 +38,7 @@ from andiron.wire.messages.metadata import (
 API = ApiKey.METADATA
 SERVED = ADVERTISED = (0, 13)
 ENTRIES_MAX = 50_000
-SLICE = 100  # topics, each with all its partitions
+SLICE = 200  # topics and partitions
 
 CREATION_MS = 30_000
 BY_ID_SINCE = 12  # version 10 has a place for ids already, and may not use it
@@ -105,13 +107,22 @@ def _topics(image: Image, request: Request[MetadataRequest]) -> InSlices[list[Me
     asked = request.body.topics
     operations = ON_TOPICS if request.body.include_topic_authorized_operations else NOT_ASKED
     if asked is None or (request.version == 0 and not asked):
-        every = list(image.topics.values())
-        return (yield from each(every, lambda topic: _describe(image, topic, operations), SLICE))
-    once = {(topic.name, topic.topic_id): topic for topic in asked}
-    return (yield from each(once.values(), lambda topic: _find(image, topic, operations), SLICE))
+        ways = [_describe(image, topic, operations) for topic in image.topics.values()]
+    else:
+        once = {(topic.name, topic.topic_id): topic for topic in asked}
+        ways = [_find(image, topic, operations) for topic in once.values()]
+    found: list[MetadataTopic] = []
+    since = 0
+    for way in ways:
+        found.append((yield from way))
+        since += 1 + len(found[-1].partitions)
+        if since >= SLICE:
+            since = 0
+            yield
+    return found
 
 
-def _find(image: Image, asked: MetadataRequestTopic, operations: int) -> MetadataTopic:
+def _find(image: Image, asked: MetadataRequestTopic, operations: int) -> InSlices[MetadataTopic]:
     if asked.topic_id != NO_TOPIC_ID:
         topic = image.topics_by_id.get(asked.topic_id)
         unknown = ErrorCode.UNKNOWN_TOPIC_ID
@@ -122,25 +133,28 @@ def _find(image: Image, asked: MetadataRequestTopic, operations: int) -> Metadat
             unknown = ErrorCode.INVALID_TOPIC_EXCEPTION
     if topic is None:
         return MetadataTopic(unknown.number, asked.name, asked.topic_id)
-    return _describe(image, topic, operations)
+    return (yield from _describe(image, topic, operations))
 
 
-def _describe(image: Image, topic: TopicImage, operations: int) -> MetadataTopic:
+def _describe(image: Image, topic: TopicImage, operations: int) -> InSlices[MetadataTopic]:
+    partitions = sorted(topic.partitions.items())
     return MetadataTopic(
         name=topic.name,
         topic_id=topic.id,
         is_internal=is_internal(topic.name),
-        partitions=[
-            MetadataPartition(
-                error_code=0 if part.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE.number,
-                partition_index=index,
-                leader_id=part.leader,
-                leader_epoch=part.leader_epoch,
-                replica_nodes=list(part.replicas),
-                isr_nodes=list(part.isr),
-                offline_replicas=image.offline_replicas(part),
-            )
-            for index, part in sorted(topic.partitions.items())
-        ],
+        partitions=(yield from each(partitions, partial(_partition, image), SLICE)),
         topic_authorized_operations=operations,
+    )
+
+
+def _partition(image: Image, numbered: tuple[int, PartitionImage]) -> MetadataPartition:
+    index, partition = numbered
+    return MetadataPartition(
+        error_code=0 if partition.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE.number,
+        partition_index=index,
+        leader_id=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=list(partition.replicas),
+        isr_nodes=list(partition.isr),
+        offline_replicas=image.offline_replicas(partition),
     )

@@ -12,11 +12,11 @@ Read next: groups/offsets/fetches.py.
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from andiron.broker.broker import Broker
 from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each
+from andiron.broker.slices import InSlices, each, each_by_weight, in_slices
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
@@ -39,7 +39,7 @@ SERVED = ADVERTISED = (1, 10)
 SEVERAL_SINCE = 8
 ERROR_AT_TOP_SINCE = 2
 NO_OFFSET = -1
-ENTRIES_MAX = 150_000
+ENTRIES_MAX, GROUPS_MAX = 110_000, 20_000
 SLICE, PIECE = 10, 500  # pieces, and partitions of one
 
 
@@ -52,23 +52,25 @@ class Piece(NamedTuple):
 
 def handle(broker: Broker, request: Request[OffsetFetchRequest]) -> InSlices[Wait]:
     body = request.body
+    if len(body.groups) > GROUPS_MAX:
+        raise ErrorCode.INVALID_REQUEST.error(f"it asks for {len(body.groups)} groups, not {GROUPS_MAX}")
     if request.version >= SEVERAL_SINCE:
-        answers = yield from _ask_all(broker, request, body.groups)
-        return answers.and_then(lambda groups: OffsetFetchResponse(groups=groups))
+        pieces, answers = yield from _ask_all(broker, request, body.groups)
+        return answers.and_then(partial(_together, pieces))
     topics = None if body.topics is None else (yield from each(body.topics, _newer))
     group = OffsetFetchRequestGroup(body.group_id, topics=topics)
-    answers = yield from _ask_all(broker, request, [group])
-    return answers.and_then(lambda groups: _alone(request.version, group, groups[0]))
+    pieces, answers = yield from _ask_all(broker, request, [group])
+    return answers.and_then(partial(_alone, request.version, group, pieces))
 
 
 def _ask_all(
     broker: Broker, request: Request[OffsetFetchRequest], groups: list[OffsetFetchRequestGroup]
-) -> InSlices[Wait]:
+) -> InSlices[tuple[list[Piece], Wait]]:
     pieces: list[Piece] = []
     for group in groups:
         pieces += _pieces(group) if len(group.topics or ()) < PIECE else (yield from _in_pieces(group))
     answers = yield from each(pieces, partial(_ask, broker, request), SLICE)
-    return Wait.all(answers).and_then(partial(_joined, [piece.goes_on for piece in pieces]))
+    return pieces, Wait.all(answers)
 
 
 def _in_pieces(group: OffsetFetchRequestGroup) -> InSlices[list[Piece]]:
@@ -95,11 +97,13 @@ def _pieces(group: OffsetFetchRequestGroup, goes_on: bool = False) -> list[Piece
     return pieces
 
 
-def _joined(go_on: list[bool], answers: list[OffsetFetchResponseGroup]) -> list[OffsetFetchResponseGroup]:
-    """The answers to pieces, as one for each group; an error of one piece is the group's."""
+def _joined(pieces: list[Piece], answers: list[Any]) -> InSlices[list[OffsetFetchResponseGroup]]:
+    """The answers to pieces, as one for each group; an error of one piece is the group's. A coordinator answers in
+    slices where it is asked for all of a group that has much."""
     groups: list[OffsetFetchResponseGroup] = []
-    for goes_on, answer in zip(go_on, answers, strict=True):
-        if not goes_on:
+    for piece, answered in zip(pieces, answers, strict=True):
+        answer: OffsetFetchResponseGroup = (yield from answered) if in_slices(answered) else answered
+        if not piece.goes_on:
             groups.append(answer)
         elif answer.error_code:
             groups[-1] = answer
@@ -123,11 +127,16 @@ def _refusal(group: OffsetFetchRequestGroup, error: ProtocolError) -> OffsetFetc
     return OffsetFetchResponseGroup(group.group_id, error_code=code.number)
 
 
+def _together(pieces: list[Piece], answers: list[Any]) -> InSlices[OffsetFetchResponse]:
+    return OffsetFetchResponse(groups=(yield from _joined(pieces, answers)))
+
+
 def _alone(
-    version: int, asked: OffsetFetchRequestGroup, group: OffsetFetchResponseGroup
+    version: int, asked: OffsetFetchRequestGroup, pieces: list[Piece], answers: list[Any]
 ) -> InSlices[OffsetFetchResponse]:
     """The answer about one group, as older versions have it; the oldest has no place for an error but with
     each partition."""
+    (group,) = yield from _joined(pieces, answers)
     topics = group.topics
     if group.error_code and version < ERROR_AT_TOP_SINCE:
         topics = [
@@ -141,7 +150,7 @@ def _alone(
             for topic in asked.topics or []
         ]
     return OffsetFetchResponse(
-        topics=(yield from each(topics, _older)),
+        topics=(yield from each_by_weight(topics, _older, lambda topic: 1 + len(topic.partitions))),
         error_code=group.error_code if version >= ERROR_AT_TOP_SINCE else ErrorCode.NONE.number,
     )
 

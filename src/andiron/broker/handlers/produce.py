@@ -30,6 +30,7 @@ from andiron.broker.internal_topics import ADMIN_CLIENT_ID, INTERNAL
 from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.partition import Partition, Written
 from andiron.broker.request import Request
+from andiron.broker.slices import InSlices
 from andiron.broker.traffic import count
 from andiron.broker.transactional_writes import (
     Admissions,
@@ -58,18 +59,24 @@ API = ApiKey.PRODUCE
 SERVED = (3, 13)
 ADVERTISED = (0, 13)
 
+SLICE = 500  # batches that are appended in one go
+
 log = logging.getLogger(__name__)
 
 Pending = tuple[Partition, Written, PartitionProduceResponse]
 
 
-def handle(broker: Broker, request: Request[ProduceRequest]) -> ProduceResponse | Wait | None:
+def handle(
+    broker: Broker, request: Request[ProduceRequest]
+) -> ProduceResponse | Wait | InSlices[ProduceResponse | Wait | None] | None:
     body = request.body
     if body.acks not in (-1, 0, 1):
         return _refusal(body, ErrorCode.INVALID_REQUIRED_ACKS)
     if body.transactional_id is None:
         if _has_transactional(body):
             return _refusal(body, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        if sum(len(topic.partition_data) for topic in body.topic_data) > SLICE:
+            return _produce_at_length(broker, request)
         return produce(broker, request, {})
     id = body.transactional_id
     if broker.turns.is_waiting(request.conn):
@@ -85,16 +92,43 @@ def produce(
     broker: Broker, request: Request[ProduceRequest], admissions: Admissions
 ) -> ProduceResponse | Wait | None:
     """Append all batches of a request, those that begin a transaction as they were admitted."""
-    body = request.body
     response = ProduceResponse()
     pending: list[Pending] = []
     allowance = Allowance()
-    for topic in body.topic_data:
+    for topic in request.body.topic_data:
         answered = TopicProduceResponse(topic.name, topic.topic_id)
         response.responses.append(answered)
         for produced in topic.partition_data:
             appended = _append(broker, request, topic, produced, admissions, allowance, pending)
             answered.partition_responses.append(appended)
+    return _answer(broker, request, response, pending)
+
+
+def _produce_at_length(
+    broker: Broker, request: Request[ProduceRequest]
+) -> InSlices[ProduceResponse | Wait | None]:
+    """The same for hundreds of batches, some at a time."""
+    keep_records(request.body)
+    response = ProduceResponse()
+    pending: list[Pending] = []
+    allowance, since = Allowance(), 0
+    for topic in request.body.topic_data:
+        answered = TopicProduceResponse(topic.name, topic.topic_id)
+        response.responses.append(answered)
+        for produced in topic.partition_data:
+            appended = _append(broker, request, topic, produced, {}, allowance, pending)
+            answered.partition_responses.append(appended)
+            since += 1
+            if since % SLICE == 0:
+                yield
+    return _answer(broker, request, response, pending)
+
+
+def _answer(
+    broker: Broker, request: Request[ProduceRequest], response: ProduceResponse, pending: list[Pending]
+) -> ProduceResponse | Wait | None:
+    """What is to be said now, or once the acks are in."""
+    body = request.body
     if body.acks == 0:
         _check_unanswered(response)
         return None

@@ -1,16 +1,26 @@
 """WriteTxnMarkers (key 27), versions 1-2: transactions are ended in partitions that are led here.
 
 The coordinator of a transaction sends it; so does an administrator who ends one that hangs.
+
+A partition takes no marker from a coordinator's past: what it remembers of a producer is the latest epoch of a
+coordinator that has ended one of its transactions. So an epoch that no coordinator has reached would shut out the real
+ones for good, and what the producer writes next would never be read. It is the leader epoch of a partition of
+`__transaction_state`, and those are known: beyond the latest of them a marker is refused with UNKNOWN_LEADER_EPOCH. A
+coordinator that is further on than the metadata here tries again. (Kafka takes any epoch from who may send markers.)
 """
 
 from __future__ import annotations
+
+import logging
 
 from andiron.broker.broker import Broker
 from andiron.broker.marker_writer import Outcome
 from andiron.broker.partition import Marker
 from andiron.broker.request import Request
 from andiron.broker.slices import InSlices, each
+from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
 from andiron.broker.waiting import Wait
+from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, TopicPartition
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.write_txn_markers import (
@@ -26,10 +36,12 @@ API = ApiKey.WRITE_TXN_MARKERS
 SERVED = ADVERTISED = (1, 2)
 SLICE = 100  # markers
 
+log = logging.getLogger(__name__)
+
 
 def handle(broker: Broker, request: Request[WriteTxnMarkersRequest]) -> InSlices[Wait]:
-    markers = request.body.markers
-    asked = yield from each(markers, lambda marker: _write(broker, marker, request.now).settled(), SLICE)
+    markers, latest = request.body.markers, _latest_epoch(broker)
+    asked = yield from each(markers, lambda marker: _write(broker, marker, latest, request.now), SLICE)
     written = Wait.all(asked)
     return written.and_then(
         lambda outcomes: WriteTxnMarkersResponse(
@@ -38,7 +50,21 @@ def handle(broker: Broker, request: Request[WriteTxnMarkersRequest]) -> InSlices
     )
 
 
-def _write(broker: Broker, asked: WritableTxnMarker, now: Millis) -> Wait:
+def _latest_epoch(broker: Broker) -> int:
+    """The highest epoch that a coordinator of transactions can have."""
+    topic = broker.image.topics.get(TRANSACTIONS)
+    epochs = () if topic is None else (partition.leader_epoch for partition in topic.partitions.values())
+    return max(epochs, default=0)
+
+
+def _write(broker: Broker, asked: WritableTxnMarker, latest: int, now: Millis) -> Outcome | Wait:
+    named = [TopicPartition(topic.name, index) for topic in asked.topics for index in topic.partition_indexes]
+    if asked.coordinator_epoch > latest:
+        log.warning(
+            "a marker of producer %d is refused: no coordinator is at epoch %d, as far as it is known here",
+            asked.producer_id, asked.coordinator_epoch,
+        )  # fmt: skip
+        return dict.fromkeys(named, ErrorCode.UNKNOWN_LEADER_EPOCH)
     marker = Marker(
         asked.producer_id,
         asked.producer_epoch,
@@ -46,8 +72,8 @@ def _write(broker: Broker, asked: WritableTxnMarker, now: Millis) -> Wait:
         asked.coordinator_epoch,
         asked.transaction_version,
     )
-    named = [TopicPartition(topic.name, index) for topic in asked.topics for index in topic.partition_indexes]
-    return broker.markers.write(marker, named, now)
+    written: Outcome | Wait = broker.markers.write(marker, named, now).settled()
+    return written
 
 
 def _result(marker: WritableTxnMarker, outcome: Outcome) -> WritableTxnMarkerResult:

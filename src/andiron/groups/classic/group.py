@@ -17,12 +17,13 @@ asked of any group (group.py). What moves a group from one state to the next is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.subscription import subscribed_topics
 from andiron.groups.group import CLASSIC, Caller, TimerKey
+from andiron.groups.held import GROUP_BYTES, MEMBER_BYTES
 from andiron.groups.records import GroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, wall_time
@@ -71,9 +72,7 @@ class ClassicGroup:
         self.protocol: str | None = None
         self.leader: str | None = None
         self.members: dict[str, ClassicMember] = {}
-        self.pending: dict[
-            str, None
-        ] = {}  # ids given to dynamic members that have yet to come back with them
+        self.pending: dict[str, None] = {}  # ids of dynamic members that have yet to come back with them
         self.unsynced: dict[str, None] = {}  # members that have not asked for this generation's assignment
         self.initial: InitialDelay | None = None
         self._timers = timers
@@ -81,29 +80,42 @@ class ClassicGroup:
         self._support: dict[str, int] = {}  # how many members have each protocol
         self._joining = 0  # members that wait for an answer to JoinGroup
         self._topics: frozenset[str] | None = None
+        self._weight = GROUP_BYTES + len(id)
 
     # ── members ──────────────────────────────────────────────────────────────────────
+
+    def expect(self, member_id: str) -> None:
+        """Somebody has been given an id to come back with."""
+        self.pending[member_id] = None
+        self._weight += MEMBER_BYTES + len(member_id)
+
+    def _expect_no_more(self, member_id: str) -> None:
+        if member_id in self.pending:
+            del self.pending[member_id]
+            self._weight -= MEMBER_BYTES + len(member_id)
 
     def add(self, member: ClassicMember, protocol_type: str) -> None:
         """A member comes in; the first one leads and says what kind of group it is."""
         self.protocol_type = protocol_type if not self.members else self.protocol_type
         self.leader = self.leader or member.id
         self.members[member.id] = member
-        self.pending.pop(member.id, None)
+        self._expect_no_more(member.id)
         self._count(member.protocols, 1)
+        self._weigh(member)
         if member.instance_id is not None:
             self._static[member.instance_id] = member.id
 
     def remove(self, member_id: str) -> None:
         """A member, or one that was about to become one, is no longer there, and neither is its session."""
         self.end_session(member_id)
-        self.pending.pop(member_id, None)
+        self._expect_no_more(member_id)
         self.unsynced.pop(member_id, None)
         member = self.members.pop(member_id, None)
         if member is None:
             return
         assert member.join is None and member.sync is None, "whoever goes has been told"
         self._count(member.protocols, -1)
+        self._weight -= member.weighed
         if member.instance_id is not None:
             self._static.pop(member.instance_id, None)
         if self.leader == member_id:
@@ -114,6 +126,7 @@ class ClassicGroup:
         self._count(member.protocols, -1)
         self._count(protocols, 1)
         member.protocols = protocols
+        self._weigh(member)
 
     def rename(self, member: ClassicMember, new_id: str) -> None:
         """A static member has restarted: the same one under another id."""
@@ -125,6 +138,18 @@ class ClassicGroup:
             self.leader = new_id
         member.id = self._static[member.instance_id] = new_id
         self.members[new_id] = member
+        self._weigh(member)
+
+    def assign(self, assignments: Mapping[str, bytes]) -> None:
+        """Each member gets what is its own. Those who are not named get nothing."""
+        for member in self.members.values():
+            member.assignment = assignments.get(member.id, b"")
+            self._weigh(member)
+
+    def _weigh(self, member: ClassicMember) -> None:
+        self._weight -= member.weighed
+        member.weighed = member.weight()
+        self._weight += member.weighed
 
     def static_member(self, instance_id: str | None) -> ClassicMember | None:
         """The member that has this instance id."""
@@ -166,8 +191,8 @@ class ClassicGroup:
 
     @property
     def bytes_said(self) -> int:
-        """How much the members have said of themselves."""
-        return sum(sum(map(len, member.protocols.values())) for member in self.members.values())
+        """How much the members have said of themselves, and are assigned."""
+        return self._weight - GROUP_BYTES - MEMBER_BYTES * (len(self.members) + len(self.pending))
 
     @property
     def all_have_joined(self) -> bool:
@@ -294,3 +319,16 @@ class ClassicGroup:
 
     def tombstones(self) -> list[GroupRecord]:
         return [GroupRecord(GroupMetadataKey(self.id), None)]
+
+    @property
+    def never_began(self) -> bool:
+        """Whether it consists of nothing, and nothing was ever written of it."""
+        return not (self.members or self.pending or self.generation)
+
+    @property
+    def bytes_held(self) -> int:
+        return self._weight
+
+    def bytes_held_for(self, member_id: str, instance_id: str | None) -> int | None:
+        member = self.static_member(instance_id) or self.members.get(member_id)
+        return None if member is None else member.weighed

@@ -81,7 +81,7 @@ class Joining:
         if former := group.static_member(instance_id):
             return self._replace(group, former, member_id)
         if instance_id is None and self._asked.version >= MEMBER_ID_REQUIRED_SINCE:
-            group.pending[member_id] = None
+            group.expect(member_id)
             group.start_session(member_id, self._now, self._request.session_timeout_ms)
             return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED.number, member_id=member_id)
         return self._add(group, member_id)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
+from andiron.groups.held import MEMBER_BYTES
 from andiron.model.machine import Promise
 from andiron.wire.messages.join_group import JoinGroupRequestProtocol
 
@@ -32,6 +33,7 @@ class ClassicMember:
     is_new: bool = field(default=False, kw_only=True)  # it has never been part of a generation
     join: Promise | None = field(default=None, kw_only=True)
     sync: Promise | None = field(default=None, kw_only=True)
+    weighed: int = field(default=0, kw_only=True)  # what it takes in memory, as its group has counted it
 
     def metadata(self, protocol: str | None) -> bytes:
         """What it says to this protocol."""
@@ -44,6 +46,11 @@ class ClassicMember:
     def vote(self, candidates: Container[str]) -> str:
         """The candidate that it likes best."""
         return next(name for name in self.protocols if name in candidates)
+
+    def weight(self) -> int:
+        """About how many bytes it takes in memory."""
+        texts = (self.id, self.instance_id or "", self.client_id, *self.protocols)
+        return MEMBER_BYTES + sum(map(len, (*texts, *self.protocols.values(), self.assignment)))
 
     @property
     def may_be_silent(self) -> bool:

@@ -134,7 +134,7 @@ class ClassicProtocol:
             if len(group.members) < members_before:
                 self._rebalance.someone_left(group, now, outcome, LEAVE)
             else:
-                self._rebalance.complete_if_all_joined(group, now, outcome)
+                self._expected_no_more(group, now, outcome)
         if not by_batch:
             response = LeaveGroupResponse(error_code=response.members[0].error_code)
         return outcome.decision(response)
@@ -186,10 +186,17 @@ class ClassicProtocol:
         member = group.members.get(member_id)
         if member is None:
             group.remove(member_id)
-            self._rebalance.complete_if_all_joined(group, now, outcome)
+            self._expected_no_more(group, now, outcome)
         elif not member.may_be_silent:
             self._rebalance.drop(group, member, outcome)
             self._rebalance.someone_left(group, now, outcome, SESSION_TIMEOUT)
+
+    def _expected_no_more(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
+        """Somebody who was given an id will not come. If nobody ever has, there is nothing to remember."""
+        if group.never_began:
+            self._forget(group)
+        else:
+            self._rebalance.complete_if_all_joined(group, now, outcome)
 
     def loaded(self, now: Millis) -> None:
         """The log has been read: from now on members must be heard from. A group that is too large for what is

@@ -81,8 +81,8 @@ class Rebalance:
 
     def _take_back_assignments(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
         refusal = SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS.number)
+        group.assign({})
         for member in group.members.values():
-            member.assignment = b""
             if outcome.answer_sync(member, refusal):
                 group.start_session(member.id, now, member.session_timeout_ms)
 
@@ -150,8 +150,7 @@ class Rebalance:
         by_member = {each.member_id: each.assignment for each in assignments}
         if self._size(group, by_member) > self._batch_max():
             return self._cannot_assign(group, now, outcome)
-        for member in group.members.values():
-            member.assignment = by_member.get(member.id, b"")
+        group.assign(by_member)
         group.move_to(STABLE, now)
         outcome.records.append(written(group))
         for member in group.members.values():

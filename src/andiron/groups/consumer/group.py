@@ -27,6 +27,7 @@ from andiron.groups.assignors.spec import Partitions
 from andiron.groups.consumer.member import LEAVING, Member, Profile
 from andiron.groups.consumer.records import group_tombstones
 from andiron.groups.group import CONSUMER, Caller, CommitCheck
+from andiron.groups.held import GROUP_BYTES, PARTITION_BYTES, TEXT_BYTES
 from andiron.groups.records import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupMemberMetadataKey,
@@ -52,6 +53,11 @@ class Resolved(NamedTuple):
     topics: tuple[str, ...]
     version: int
     at: int
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes they take in memory."""
+        return sum(TEXT_BYTES + len(name) for name in self.topics)
 
 
 class Seen(NamedTuple):
@@ -81,6 +87,7 @@ class ConsumerGroup:
         self._static: dict[str, str] = {}  # member id by instance id
         self._topics: frozenset[str] | None = None  # that somebody reads; found out when asked for
         self._uses: dict[str, int] | None = None  # members by pattern; likewise
+        self._weight = GROUP_BYTES + len(id)
 
     # ── replay ───────────────────────────────────────────────────────────────────────
 
@@ -96,18 +103,22 @@ class ConsumerGroup:
                 self.assignment_epoch = FIRST_EPOCH if value is None else value.assignment_epoch
                 self.assignment_timestamp = 0 if value is None else value.assignment_timestamp
             case ConsumerGroupTargetAssignmentMemberKey(_, member_id):
-                self.targets.pop(member_id, None)
+                self._weight -= _target_weight(self.targets.pop(member_id, {}))
                 if value is not None:
                     topics = value.topic_partitions
                     self.targets[member_id] = {
                         each.topic_id: tuple(sorted(each.partitions)) for each in topics
                     }
+                    self._weight += _target_weight(self.targets[member_id])
             case ConsumerGroupCurrentMemberAssignmentKey(_, member_id):
                 self._replay_current(member_id, value)
             case ConsumerGroupRegularExpressionKey(_, pattern):
-                self.patterns.pop(pattern, None)
+                if (before := self.patterns.pop(pattern, None)) is not None:
+                    self._weight -= before.weight
                 if value is not None:
-                    self.patterns[pattern] = Resolved(tuple(value.topics), value.version, value.timestamp)
+                    resolved = Resolved(tuple(value.topics), value.version, value.timestamp)
+                    self.patterns[pattern] = resolved
+                    self._weight += resolved.weight
                 self._look_again()
             case ConsumerGroupPartitionMetadataKey():
                 self.has_partition_metadata = value is not None
@@ -122,9 +133,10 @@ class ConsumerGroup:
             if before is not None:
                 self._disown(before)
                 del self.members[member_id]
+                self._weight -= before.weight
             return
         profile = Profile.read(value)
-        self.members[member_id] = (before or Member(member_id))._replace(profile=profile)
+        self._put((before or Member(member_id))._replace(profile=profile))
         if profile.instance_id is not None:
             self._static[profile.instance_id] = member_id
 
@@ -135,12 +147,19 @@ class ConsumerGroup:
         before = before or Member(member_id)
         self._disown(before)
         if value is None:
-            self.members[member_id] = before.at(LEAVING, before.state, {})._replace(previous_epoch=LEAVING)
+            self._put(before.at(LEAVING, before.state, {})._replace(previous_epoch=LEAVING))
             return
-        after = self.members[member_id] = before.read(value)
+        after = before.read(value)
+        self._put(after)
         for held in (after.assigned, after.revoking):
             for topic, epochs in held.items():
                 self.owners.setdefault(topic, {}).update(dict.fromkeys(epochs, member_id))
+
+    def _put(self, member: Member) -> None:
+        if (before := self.members.get(member.id)) is not None:
+            self._weight -= before.weight
+        self.members[member.id] = member
+        self._weight += member.weight
 
     def _disown(self, member: Member) -> None:
         """Nobody holds what this member held. Another one that took it over in the meantime keeps it: after
@@ -254,6 +273,18 @@ class ConsumerGroup:
 
     def tombstones(self) -> list[GroupRecord]:
         return group_tombstones(self.id, self.members, self.patterns)
+
+    @property
+    def bytes_held(self) -> int:
+        return self._weight
+
+    def bytes_held_for(self, member_id: str, instance_id: str | None) -> int | None:
+        member = self.static_member(instance_id) or self.members.get(member_id)
+        return None if member is None else member.weight
+
+
+def _target_weight(target: Partitions) -> int:
+    return PARTITION_BYTES * sum(map(len, target.values()))
 
 
 def pattern_uses(members: Iterable[Member]) -> dict[str, int]:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from andiron.groups.assignors.spec import Partitions
+from andiron.groups.held import MEMBER_BYTES, PARTITION_BYTES, TEXT_BYTES
 from andiron.groups.records import (
     ClassicMemberMetadata,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -65,6 +66,17 @@ class Profile(NamedTuple):
             value.classic_member_metadata,
         )
 
+    @property
+    def weight(self) -> int:
+        """About how many bytes it takes in memory."""
+        texts = (self.instance_id, self.rack_id, self.client_id, self.client_host, self.pattern)
+        protocols = () if self.classic is None else self.classic.supported_protocols
+        return (
+            sum(len(text) for text in texts if text)
+            + sum(TEXT_BYTES + len(name) for name in self.topics)
+            + sum(len(protocol.name) + len(protocol.metadata) for protocol in protocols)
+        )
+
     def value(self) -> ConsumerGroupMemberMetadataValue:
         return ConsumerGroupMemberMetadataValue(
             instance_id=self.instance_id,
@@ -104,6 +116,12 @@ class Member(NamedTuple):
     state: int = STABLE
     assigned: Held = {}
     revoking: Held = {}
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes it takes in memory."""
+        held = (*self.assigned.values(), *self.revoking.values())
+        return MEMBER_BYTES + len(self.id) + self.profile.weight + PARTITION_BYTES * sum(map(len, held))
 
     @property
     def is_classic(self) -> bool:

@@ -161,10 +161,12 @@ def downgraded(
     for member in staying.values():
         classic.add(_downgraded(member), PROTOCOL_TYPE)
     protocol = classic.select_protocol()
+    assignments: dict[str, bytes] = {}
     for former_id, member in staying.items():
         version = subscription_version(classic.members[member.id].protocols[protocol])
         target = group.targets.get(former_id, {})
-        classic.members[member.id].assignment = assignment_bytes(target, topics, version)
+        assignments[member.id] = assignment_bytes(target, topics, version)
+    classic.assign(assignments)
     return classic
 
 

@@ -179,7 +179,7 @@ def _records(
         records.append(GroupRecord(OffsetCommitKey(group_id, topic.name, index), value, producer_id))
         size += OVERHEAD + len(group_id) + len(topic.name) + len(metadata)
     if size > world.batch_max():
-        raise ErrorCode.INVALID_COMMIT_OFFSET_SIZE.error(
+        raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
             f"the offsets of {len(records)} partitions take {size} bytes, and a batch of __consumer_offsets holds"
             f" {world.batch_max()}"
         )

