@@ -16,6 +16,7 @@ from andiron.cli.output import columns, plural
 from andiron.cli.selections import show_partitions
 from andiron.cli.times import show_duration
 from andiron.client.blocking.group_admin import GroupAdmin
+from andiron.client.blocking.side_by_side import LeftOut
 from andiron.client.core.group_descriptions import NO_EPOCH, GroupDescription, GroupMember
 from andiron.client.core.lag import Lag
 from andiron.model.ids import TopicPartition
@@ -31,10 +32,12 @@ class GroupReport(NamedTuple):
     lags: dict[TopicPartition, Lag]
 
     @classmethod
-    def gather(cls, admin: GroupAdmin, name: str, now_ms: int) -> GroupReport:
-        """Ask the coordinator, and the leaders of the group's partitions."""
+    def gather(
+        cls, admin: GroupAdmin, name: str, now_ms: int, left_out: LeftOut = lambda node, error: None
+    ) -> GroupReport:
+        """Ask the coordinator, and the leaders of the group's partitions, of which some may be left out."""
         group = admin.describe(name)
-        return cls(group, admin.lag(group, now_ms))
+        return cls(group, admin.lag(group, now_ms, left_out))
 
     def as_text(self) -> str:
         """For people."""

@@ -18,6 +18,7 @@ from andiron.cli.screen import Screen
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin, Refusals
+from andiron.client.blocking.side_by_side import sizes_on
 from andiron.client.core.descriptions import Resource, ResourceType
 from andiron.client.core.metadata import Topic
 from andiron.client.core.reassignments import Change, Reassignment
@@ -126,14 +127,7 @@ class Moving:
         for partition, move in moves.items():
             for broker in {*move.adding, leaders[partition]}:
                 asked.setdefault(broker, []).append(partition)
-        sizes: dict[tuple[int, TopicPartition], int] = {}
-        for broker, partitions in asked.items():
-            try:
-                for log_dir in self._admin.log_dirs(broker, partitions):
-                    sizes.update(((broker, each), size) for each, size in log_dir.sizes.items())
-            except ProtocolError:
-                continue
-        return sizes
+        return sizes_on(self._client, asked)
 
 
 def replicas_of(topics: Iterable[Topic]) -> dict[TopicPartition, list[int]]:
