@@ -9,7 +9,7 @@ from andiron.cli.group_report import GroupReport
 from andiron.cli.group_reset import reset
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import Silence, columns, plural, print_json, remark
-from andiron.cli.selections import Selection, as_selections, chosen, show_partitions
+from andiron.cli.selections import Selection, as_selections, chosen, partitions_as_json, show_partitions
 from andiron.cli.times import now_ms
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.group_admin import GroupAdmin
@@ -172,8 +172,7 @@ def delete_offsets(
             click.confirm(asked, abort=True, err=True)
         GroupAdmin(client).delete_offsets(name, partitions)
     if as_json:
-        forgotten = [{"topic": topic, "partition": number} for topic, number in partitions]
-        print_json({"group": name, "forgotten": forgotten})
+        print_json({"group": name, "forgotten": partitions_as_json(partitions)})
     else:
         click.echo(f"{name}: {plural(len(partitions), 'offset')} forgotten")
 

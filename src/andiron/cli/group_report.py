@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from andiron.cli.output import columns, plural
-from andiron.cli.selections import show_partitions
+from andiron.cli.selections import partitions_as_json, show_partitions
 from andiron.cli.times import show_duration
 from andiron.client.blocking.group_admin import GroupAdmin
 from andiron.client.blocking.side_by_side import LeftOut
@@ -112,15 +112,9 @@ def _member_json(member: GroupMember) -> dict[str, Any]:
         "rack": member.rack,
         "epoch": None if member.epoch == NO_EPOCH else member.epoch,
         "topics": member.topics,
-        "partitions": _pairs(member.partitions),
-        "target": _pairs(member.target),
+        "partitions": None if member.partitions is None else partitions_as_json(member.partitions),
+        "target": None if member.target is None else partitions_as_json(member.target),
     }
-
-
-def _pairs(partitions: list[TopicPartition] | None) -> list[dict[str, Any]] | None:
-    if partitions is None:
-        return None
-    return [{"topic": topic, "partition": number} for topic, number in partitions]
 
 
 def _partition_json(partition: TopicPartition, lag: Lag, owner: GroupMember | None) -> dict[str, Any]:

@@ -193,6 +193,7 @@ def find_hanging(*, selections: list[Selection], older_than: int, as_json: bool,
 @click.option("--start-offset", type=click.IntRange(0), metavar="N", help="Where it starts.")
 @click.option("--force", is_flag=True, help="Do not ask the coordinators whether they know of it.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
 def abort(
     *,
@@ -201,6 +202,7 @@ def abort(
     start_offset: int | None,
     force: bool,
     yes: bool,
+    as_json: bool,
     bootstrap: str,
 ) -> None:
     """Abort a transaction: by its transactional id, or, if it hangs, by where it starts in a partition.
@@ -223,8 +225,10 @@ def abort(
         if transactional_id is not None:
             _confirm(f"Abort what is open under {transactional_id}, and fence its producer?", yes)
             admin.terminate(transactional_id)
-            click.echo(f"{transactional_id}: aborted, its producer is fenced")
-        elif start_offset is not None:
+            said = f"{transactional_id}: aborted, its producer is fenced"
+            done = {"aborted": True, "transactional_id": transactional_id}
+        else:
+            assert start_offset is not None
             found = _found(client, admin, selections[0], start_offset)
             if not force and not admin.hanging([found]):
                 raise Failure(
@@ -233,7 +237,12 @@ def abort(
                 )
             _confirm(f"Abort the transaction from offset {start_offset} on in {found.partition}?", yes)
             admin.abort(found)
-            click.echo(f"{found.partition}: the transaction from offset {start_offset} on is aborted")
+            said = f"{found.partition}: the transaction from offset {start_offset} on is aborted"
+            done = {"aborted": True, **producer_as_json(*found)}
+    if as_json:
+        print_json(done)
+    else:
+        click.echo(said)
 
 
 def _found(client: Client, admin: TransactionAdmin, where: Selection, start_offset: int) -> OpenTransaction:

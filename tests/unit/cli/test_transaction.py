@@ -94,6 +94,9 @@ def test_what_hangs_is_aborted_after_a_question(broker: ScriptedBroker, coordina
     assert not broker.requests("WriteTxnMarkers")
     done = transaction(broker, *arguments, "--yes")
     assert done.stdout == "t-1: the transaction from offset 20 on is aborted\n"
+    coordinating.producers[1] = [ProducerState(6, 0, 9, 1_000, -1, 20)]
+    told = json.loads(transaction(broker, *arguments, "--yes", "--json").stdout)
+    assert (told["aborted"], told["topic"], told["partition"], told["start_offset"]) == (True, "t", 1, 20)
     assert "no transaction hangs" in transaction(broker, "find-hanging").stderr
 
 
@@ -115,6 +118,8 @@ def test_an_id_is_aborted_by_its_coordinator(broker: ScriptedBroker, coordinatin
 
     assert done.stdout == "known: aborted, its producer is fenced\n"
     assert coordinating.transactions["known"].transaction_state == "Empty"
+    told = json.loads(transaction(broker, "abort", "known", "--yes", "--json").stdout)
+    assert told == {"aborted": True, "transactional_id": "known"}
 
 
 def test_what_is_not_open_is_not_aborted(broker: ScriptedBroker, coordinating: Coordinating) -> None:

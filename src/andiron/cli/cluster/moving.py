@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from andiron.cli.failures import Failure
 from andiron.cli.output import columns, human_bytes, plural, remark
@@ -154,6 +154,14 @@ def check_refusals(refused: Refusals, count: int, done: str) -> None:
     raise Failure(f"{len(refused)} of {plural(count, 'partition')} could not be {done}{hint}")
 
 
+def refusals_as_json(refused: Refusals) -> list[dict[str, Any]]:
+    """All of them, for programs."""
+    return [
+        {"topic": topic, "partition": number, "error": error.code.name, "reason": error.detail}
+        for (topic, number), error in refused.items()
+    ]
+
+
 def table(moves: Iterable[Change]) -> str:
     """What will be, beside what is."""
     rows = [
@@ -167,6 +175,14 @@ def table(moves: Iterable[Change]) -> str:
         for each in moves
     ]
     return columns(CHANGES, rows)
+
+
+def moves_as_json(moves: Iterable[Change]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {"topic": topic, "partition": number, "before": before, "after": after}
+        for (topic, number), before, after in moves
+    ]
 
 
 def summary(moves: Sequence[Change]) -> str:
