@@ -1,13 +1,15 @@
 """Queries are started side by side, and each is seen under way.
 
     start, start, start ─▶ first triggers done ─▶ all are given back
-      └─▶ failed, because its Python was late ─▶ again
+      │└─▶ failed, because its Python was late ─▶ again
+      └──▶ raised the same ──────────────────────▶ again
 
 A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts.
 
 Spark runs a query's source in a Python process of its own and gives that ten seconds to answer, with no setting to
 change it. A machine that starts three queries on two cores, or is busy otherwise, may not manage that; nothing is
-wrong then, and a second attempt finds the files in memory.
+wrong then, and a second attempt finds the files in memory. Under Spark Connect a writer's plan is made when it is
+started, so there the start itself may raise it; a classic session finds out while the query runs.
 """
 
 from __future__ import annotations
@@ -34,20 +36,37 @@ def start_queries(
     writers: Sequence[DataStreamWriter], patience_s: float = PATIENCE_S
 ) -> list[StreamingQuery]:
     """Start queries side by side; return when that is true of each of them."""
-    queries = [writer.start() for writer in writers]
-    attempts = [1] * len(queries)
+    attempts = [_Attempts(writer) for writer in writers]
+    queries = [each.start() for each in attempts]
     waiting = set(range(len(queries)))
     until = time.monotonic() + patience_s
     while waiting and time.monotonic() < until:
         for at in sorted(waiting):
-            if _was_late(queries[at]) and attempts[at] < ATTEMPTS:
-                queries[at] = writers[at].start()
-                attempts[at] += 1
+            if _was_late(queries[at]) and attempts[at].left:
+                queries[at] = attempts[at].start()
             elif _is_settled(queries[at]):
                 waiting.discard(at)
         if waiting:
             time.sleep(LOOK_EVERY_S)
     return queries
+
+
+class _Attempts:
+    """The starts of one query: so many, and no more."""
+
+    def __init__(self, writer: DataStreamWriter) -> None:
+        self._writer = writer
+        self.left = ATTEMPTS
+
+    def start(self) -> StreamingQuery:
+        """Start it, again where the start itself says that Python was late."""
+        while True:
+            self.left -= 1
+            try:
+                return self._writer.start()
+            except Exception as error:
+                if LATE not in str(error) or not self.left:
+                    raise
 
 
 def _is_settled(query: StreamingQuery) -> bool:
