@@ -26,10 +26,13 @@ Shown = tuple[int | None, bytes | None, bytes | None, tuple[tuple[str, bytes | N
 
 @pytest.fixture(scope="module")
 def written(
-    tmp_path_factory: pytest.TempPathFactory, server_kind: type[Node] | type[Kafka], kafka_written: Written
+    tmp_path_factory: pytest.TempPathFactory,
+    server_kind: type[Node] | type[Kafka],
+    request: pytest.FixtureRequest,
 ) -> Written:
-    """The folder of a stopped server of the kind under test."""
+    """The folder of a stopped server of the kind under test; no Kafka is started for ours."""
     if server_kind is Kafka:
+        kafka_written: Written = request.getfixturevalue("kafka_written")
         return kafka_written
     with server_kind(tmp_path_factory.mktemp("written")) as server:
         return fill(server)
@@ -154,12 +157,11 @@ def offsets(printed: str) -> list[int]:
     return [int(found) for found in re.findall(r"^\| offset: (\d+)", printed, re.MULTILINE)]
 
 
-def test_our_verify_finds_nothing_wrong_with_what_kafka_wrote(kafka_written: Written) -> None:
+def test_our_tools_find_nothing_wrong_with_what_kafka_wrote_and_show_every_batch(
+    kafka_written: Written,
+) -> None:
     done = run_andiron("log", "verify", str(kafka_written.data))
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_our_dump_shows_every_batch_that_kafka_wrote(kafka_written: Written) -> None:
     for topic, records in kafka_written.records.items():
         done = run_andiron("log", "dump", str(kafka_written.partition(topic)), "--records", "--json")
         assert done.returncode == 0, done.stderr
