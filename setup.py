@@ -5,9 +5,10 @@ speak Python's limited API, so that one wheel serves every Python from 3.11 on; 
 such API yet and get a wheel of their own.
 
 Pipelines, examples, files for production and documentation lie at the top of the checkout, where people look for
-them. Whoever installs a wheel has no checkout, so it holds copies (andiron/shipped.py finds either).
+them. Whoever installs a wheel has no checkout, so it holds copies (andiron/shipped.py names them, and finds either).
 """
 
+import runpy
 import shutil
 import sysconfig
 from pathlib import Path
@@ -15,9 +16,9 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 
+# Run, not imported: the package may need what a machine that builds it has not.
+SHIPPED = runpy.run_path("src/andiron/shipped.py")
 LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
-SHIPPED = ("deploy", "docs", "examples", "pipelines")
-LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "test_*", "conftest.py")
 
 
 class BuildWithFolders(build_py):
@@ -27,9 +28,10 @@ class BuildWithFolders(build_py):
         """An editable installation has the checkout, and needs no copies."""
         super().run()
         if not self.editable_mode:
-            for name in SHIPPED:
+            for name in SHIPPED["FOLDERS"]:
                 target = Path(self.build_lib, "andiron", "share", name)
-                shutil.copytree(name, target, ignore=LEFT_BEHIND, dirs_exist_ok=True)
+                left_behind = shutil.ignore_patterns(*SHIPPED["LEFT_BEHIND"])
+                shutil.copytree(name, target, ignore=left_behind, dirs_exist_ok=True)
 
 
 def compiled(name: str, parts: list[str], headers: list[str]) -> Extension:

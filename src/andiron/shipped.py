@@ -16,6 +16,7 @@ FOLDERS = {
     "deploy": "For production: settings, units for systemd, an image, alarms for Prometheus.",
     "docs": "The documentation, a page a subject.",
 }
+LEFT_BEHIND = ("__pycache__", "test_*", "conftest.py")  # by whoever copies them
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 SHARE = os.path.join(PACKAGE, "share")
 CHECKOUT = os.path.dirname(os.path.dirname(PACKAGE))

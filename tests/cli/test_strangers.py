@@ -123,6 +123,14 @@ def test_a_quorum_that_is_lost_and_found(cluster: Operated) -> None:
             return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=60).stderr
 
         until(lambda: "the quorum has no leader: more than half of its voters must run" in said())
+        listed = subprocess.run(
+            command("group", "list", "--json", "-b", one),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,  # which the first of the frozen ones alone would take, were it waited for
+        )
+        assert listed.stderr.count("no answer from broker") == len(held)
     finally:
         for pid in held:
             os.kill(pid, signal.SIGCONT)

@@ -6,6 +6,7 @@ What was written is returned beside it, so that a reader can be held to every re
     many      several segments, every codec, headers, nulls, tombstones, idempotent producers
     compact   few keys many times over, and tombstones
     cut       records deleted from the front
+    timeless  several segments of records that have no timestamp
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from peers import clients
+from peers import clients, frames
 from peers.clients.base import CODECS, Record
 from peers.datasets import assorted
 from peers.process import Server
+from peers.raw import Raw
+from peers.waiting import eventually
 
 SEGMENT_BYTES = 1 << 20  # the least that Kafka allows
 
@@ -36,6 +39,7 @@ def fill(server: Server) -> Written:
     """Write to a running server and stop it in good order."""
     client = clients.connect("confluent", server.bootstrap)
     records = {"many": _many(client), "compact": _compact(client), "cut": _cut(client)}
+    records["timeless"] = _timeless(client, server.port)
     server.stop()
     return Written(server.data, records)
 
@@ -68,3 +72,17 @@ def _cut(client: clients.Client) -> list[Record]:
     client.write("cut", records)
     client.delete_records("cut", 0, 40)
     return records
+
+
+def _timeless(client: clients.Client, port: int) -> list[Record]:
+    client.create_topic("timeless", 1, 1, {"segment.bytes": str(SEGMENT_BYTES), "retention.ms": "-1"})
+    values = [b"%d" % number * 1000 for number in range(1000)]
+    with Raw(port) as link:
+
+        def is_written(packed: bytes) -> bool:
+            return frames.read_produce(link.ask(frames.produce("timeless", {0: packed})))[0][0] == 0
+
+        for at in range(0, len(values), 10):
+            packed = frames.batch(values[at : at + 10], timestamp=-1)
+            eventually(lambda packed=packed: is_written(packed))  # the topic is new
+    return [Record(None, value) for value in values]

@@ -32,7 +32,8 @@ TIMEOUT_S = 1200
 @pytest.mark.parametrize("kind", OTHERS)
 def test_both_connectors_do_the_same_in_every_kind_of_session(kind: str) -> None:
     if kind.endswith("connect"):
-        pytest.importorskip("grpc", reason="grpc is not installed (pip install 'pyspark[connect]')")
+        for module in ("grpc", "grpc_status", "google.rpc"):
+            pytest.importorskip(module, reason=f"{module} is not installed (pip install 'pyspark[connect]')")
     run = [sys.executable, "-m", "pytest", "-q", "-n", "0", *(str(HERE / each) for each in THE_LIST)]
 
     done = subprocess.run(

@@ -11,6 +11,7 @@ from andiron.cli.options import as_pairs, bootstrap_option, json_option
 from andiron.cli.output import columns, plural, print_json, remark
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
+from andiron.client.blocking.side_by_side import HASTY
 from andiron.client.core.descriptions import Config, Resource, ResourceType, source_name
 from andiron.model.settings import Type
 
@@ -48,7 +49,7 @@ def get(*, kind: str, name: str | None, everything: bool, as_json: bool, bootstr
       andiron config get broker 1 --all
       andiron config get topic orders --all --json | jq '.[] | select(.name == "retention.ms")'
     """
-    with Client(bootstrap) as client:
+    with Client(bootstrap, HASTY) as client:
         admin = Admin(client)
         found = admin.configs(_resource(admin, kind, name), documentation=as_json)
     shown = [each for each in found if everything or not each.is_default]

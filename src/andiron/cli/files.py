@@ -16,8 +16,6 @@ from andiron.cli.failures import Failure
 from andiron.cli.options import json_option
 from andiron.cli.output import columns, print_json
 
-LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "test_*", "conftest.py")
-
 
 @click.group()
 def files() -> None:
@@ -61,7 +59,7 @@ def copy(name: str, to: str | None, as_json: bool) -> None:
     target = to or name
     if os.path.exists(target):
         raise Failure(f"{target} is there already; name another folder: andiron files copy {name} DIR")
-    shutil.copytree(shipped.folder(name), target, ignore=LEFT_BEHIND)
+    shutil.copytree(shipped.folder(name), target, ignore=shutil.ignore_patterns(*shipped.LEFT_BEHIND))
     if as_json:
         print_json({"name": name, "folder": os.path.abspath(target)})
     else:

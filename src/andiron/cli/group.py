@@ -8,8 +8,8 @@ from andiron.cli.failures import Failure
 from andiron.cli.group_report import GroupReport
 from andiron.cli.group_reset import reset
 from andiron.cli.options import bootstrap_option, json_option
-from andiron.cli.output import columns, plural, print_json, remark
-from andiron.cli.selections import Selection, as_selections, chosen, show_partitions
+from andiron.cli.output import Silence, columns, plural, print_json, remark
+from andiron.cli.selections import Selection, as_selections, chosen, partitions_as_json, show_partitions
 from andiron.cli.times import now_ms
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.group_admin import GroupAdmin
@@ -46,15 +46,18 @@ def group() -> None:
 @json_option
 @bootstrap_option
 def list_groups(*, states: tuple[str, ...], types: tuple[str, ...], as_json: bool, bootstrap: str) -> None:
-    """List the groups of the cluster.
+    """List the groups of the cluster. Those of a broker that does not answer within three seconds are left out, and
+    stderr says so.
 
     \b
     Examples:
       andiron group list
       andiron group list --state empty --json | jq -r '.[].group'
     """
-    with Client(bootstrap) as client:
-        groups = GroupAdmin(client).groups(states, types)
+    with Client(bootstrap, HASTY) as client:
+        groups = GroupAdmin(client).groups(
+            states, types, Silence("groups that it coordinates are not listed")
+        )
     if as_json:
         print_json(
             [
@@ -93,7 +96,8 @@ def describe(name: str, as_json: bool, bootstrap: str) -> None:
       andiron group describe billing --json | jq '[.partitions[].lag] | add'
     """
     with Client(bootstrap, HASTY) as client:
-        report = GroupReport.gather(GroupAdmin(client), name, now_ms())
+        silence = Silence("what it leads has no END")
+        report = GroupReport.gather(GroupAdmin(client), name, now_ms(), silence)
     if as_json:
         print_json(report.as_json())
     else:
@@ -118,8 +122,13 @@ def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) 
     """
     with Client(bootstrap) as client:
         admin = GroupAdmin(client)
-        there = {each.id for each in admin.groups()}
+        silence = Silence("groups that it coordinates are not known")
+        there = {each.id for each in admin.groups(left_out=silence)}
         missing = [name for name in names if name not in there]
+        if missing and silence.brokers:
+            raise Failure(
+                f"whether there is a group {', '.join(map(repr, missing))} cannot be told; nothing was deleted"
+            )
         if missing:
             raise Failure(f"there is no group {', '.join(map(repr, missing))}; nothing was deleted")
         if not yes:
@@ -163,8 +172,7 @@ def delete_offsets(
             click.confirm(asked, abort=True, err=True)
         GroupAdmin(client).delete_offsets(name, partitions)
     if as_json:
-        forgotten = [{"topic": topic, "partition": number} for topic, number in partitions]
-        print_json({"group": name, "forgotten": forgotten})
+        print_json({"group": name, "forgotten": partitions_as_json(partitions)})
     else:
         click.echo(f"{name}: {plural(len(partitions), 'offset')} forgotten")
 

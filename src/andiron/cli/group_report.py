@@ -13,9 +13,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from andiron.cli.output import columns, plural
-from andiron.cli.selections import show_partitions
+from andiron.cli.selections import partitions_as_json, show_partitions
 from andiron.cli.times import show_duration
 from andiron.client.blocking.group_admin import GroupAdmin
+from andiron.client.blocking.side_by_side import LeftOut
 from andiron.client.core.group_descriptions import NO_EPOCH, GroupDescription, GroupMember
 from andiron.client.core.lag import Lag
 from andiron.model.ids import TopicPartition
@@ -31,10 +32,12 @@ class GroupReport(NamedTuple):
     lags: dict[TopicPartition, Lag]
 
     @classmethod
-    def gather(cls, admin: GroupAdmin, name: str, now_ms: int) -> GroupReport:
-        """Ask the coordinator, and the leaders of the group's partitions."""
+    def gather(
+        cls, admin: GroupAdmin, name: str, now_ms: int, left_out: LeftOut = lambda node, error: None
+    ) -> GroupReport:
+        """Ask the coordinator, and the leaders of the group's partitions, of which some may be left out."""
         group = admin.describe(name)
-        return cls(group, admin.lag(group, now_ms))
+        return cls(group, admin.lag(group, now_ms, left_out))
 
     def as_text(self) -> str:
         """For people."""
@@ -109,15 +112,9 @@ def _member_json(member: GroupMember) -> dict[str, Any]:
         "rack": member.rack,
         "epoch": None if member.epoch == NO_EPOCH else member.epoch,
         "topics": member.topics,
-        "partitions": _pairs(member.partitions),
-        "target": _pairs(member.target),
+        "partitions": None if member.partitions is None else partitions_as_json(member.partitions),
+        "target": None if member.target is None else partitions_as_json(member.target),
     }
-
-
-def _pairs(partitions: list[TopicPartition] | None) -> list[dict[str, Any]] | None:
-    if partitions is None:
-        return None
-    return [{"topic": topic, "partition": number} for topic, number in partitions]
 
 
 def _partition_json(partition: TopicPartition, lag: Lag, owner: GroupMember | None) -> dict[str, Any]:

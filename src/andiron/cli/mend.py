@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import click
 
@@ -16,7 +17,8 @@ from andiron.broker.metadata_damage import topics_of
 from andiron.broker.quorum_messages import METADATA
 from andiron.broker.snapshot_files import SnapshotFiles
 from andiron.cli.failures import Failure
-from andiron.cli.output import plural
+from andiron.cli.options import json_option
+from andiron.cli.output import plural, print_json
 from andiron.edge.disk import PosixDisk
 from andiron.log import mending
 from andiron.log.damage import Damage, find_damage
@@ -31,7 +33,8 @@ from andiron.quorum.snapshot import parse_file_name
 @click.command()
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, readable=True))
 @click.option("--execute", is_flag=True, help="Do it; without this it is only shown.")
-def mend(directory: str, execute: bool) -> None:
+@json_option
+def mend(directory: str, execute: bool, as_json: bool) -> None:
     """Take the damage out of a stopped node's metadata log: show what is kept and what is lost, then --execute.
 
     What is whole behind the damage can be kept where a snapshot stands for what is damaged; else the log is cut
@@ -46,20 +49,48 @@ def mend(directory: str, execute: bool) -> None:
     folder = _metadata_folder(directory)
     with _locked(os.path.dirname(folder)) as disk:
         damage = find_damage(disk, folder, FlushedMark(disk, folder).load())
-        if damage is None:
-            click.echo(f"{folder}: all of it holds; there is nothing to mend")
-            return
-        plan = plan_mending(damage, _snapshot(disk, folder))
-        for line in _told(damage, plan):
-            click.echo(line)
-        if not execute:
-            click.echo("Nothing was changed; --execute does it, and keeps the damaged files as *.damaged.")
-            return
-        aside = mending.mend(disk, folder, damage, plan)
+        plan = None if damage is None else plan_mending(damage, _snapshot(disk, folder))
+        if not as_json:
+            for line in _told(folder, damage, plan):
+                click.echo(line)
+        aside: list[str] = []
+        if execute and damage is not None and plan is not None:
+            aside = mending.mend(disk, folder, damage, plan)
+    if as_json:
+        print_json(_as_json(folder, damage, plan, mended=execute and damage is not None, aside=aside))
+    elif damage is not None and execute:
         click.echo(f"Done; what was damaged is kept: {', '.join(aside) or 'nothing was there'}")
+    elif damage is not None:
+        click.echo("Nothing was changed; --execute does it, and keeps the damaged files as *.damaged.")
 
 
-def _told(damage: Damage, plan: Mending) -> Iterator[str]:
+def _as_json(
+    folder: str, damage: Damage | None, plan: Mending | None, *, mended: bool, aside: list[str]
+) -> dict[str, Any]:
+    """For programs; `damage` is null where all of it holds."""
+    if damage is None or plan is None:
+        return {"folder": folder, "damage": None, "mended": False}
+    return {
+        "folder": folder,
+        "damage": {
+            "path": damage.path,
+            "position": damage.position,
+            "offset": damage.offset,
+            "reason": damage.reason,
+        },
+        "behind_records": damage.records,
+        "kept_from": plan.kept[0].base_offset if plan.kept else None,
+        "lost_records": sum(batch.count for batch in plan.lost),
+        "lost_topics": list(topics_of(plan.lost)),
+        "mended": mended,
+        "aside": aside,
+    }
+
+
+def _told(folder: str, damage: Damage | None, plan: Mending | None) -> Iterator[str]:
+    if damage is None or plan is None:
+        yield f"{folder}: all of it holds; there is nothing to mend"
+        return
     yield f"{damage.path} is damaged at byte {damage.position}: {damage.reason}"
     behind = plural(damage.records, "whole record")
     yield f"  holds: everything before offset {damage.offset}"

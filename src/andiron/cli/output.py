@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from andiron.model.errors import ProtocolError
+
 _KIB = 1024
 _GAP = "  "
 NOTHING = "-"
@@ -45,6 +47,19 @@ def print_json(value: Any) -> None:
 def remark(text: str) -> None:
     """Something for the person at the keyboard, kept out of what a pipe carries on."""
     click.echo(text, err=True)
+
+
+class Silence:
+    """Says on stderr which brokers did not answer, each once, and what is missing for it."""
+
+    def __init__(self, missing: str) -> None:
+        self._missing = missing
+        self.brokers: list[int] = []
+
+    def __call__(self, broker: int, error: ProtocolError) -> None:
+        if broker not in self.brokers:
+            self.brokers.append(broker)
+            remark(f"no answer from broker {broker} ({error.detail}): {self._missing}")
 
 
 class Waiting:

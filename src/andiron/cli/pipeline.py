@@ -217,7 +217,8 @@ def status(name: str, data: str, as_json: bool) -> None:
 @pipeline.command()
 @click.argument("name")
 @data_option
-def stop(name: str, data: str) -> None:
+@json_option
+def stop(name: str, data: str, as_json: bool) -> None:
     """Stop a pipeline that runs in another terminal, and wait until it has.
 
     \b
@@ -231,7 +232,10 @@ def stop(name: str, data: str) -> None:
         raise Failure(f"{name} does not run, says {run.folder}; --data names another folder")
     os.kill(pid, signal.SIGTERM)
     _await_end(run, pid)
-    click.echo(f"{name} is stopped")
+    if as_json:
+        print_json({"name": name, "stopped": True, "pid": pid})
+    else:
+        click.echo(f"{name} is stopped")
 
 
 def _await_end(run: Run, pid: int) -> None:

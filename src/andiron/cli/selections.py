@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -61,6 +61,11 @@ def show_partitions(partitions: Iterable[TopicPartition]) -> str:
     for topic, number in sorted(partitions):
         topics.setdefault(topic, []).append(number)
     return " ".join(f"{topic}:{_spans(numbers)}" for topic, numbers in topics.items())
+
+
+def partitions_as_json(partitions: Iterable[TopicPartition]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [{"topic": topic, "partition": number} for topic, number in partitions]
 
 
 def _numbers(text: str, numbers: str) -> list[int]:

@@ -99,7 +99,7 @@ def list_topics(internal: bool, as_json: bool, bootstrap: str) -> None:
       andiron topic list
       andiron topic list --json | jq -r '.[].name'
     """
-    with Client(bootstrap) as client:
+    with Client(bootstrap, HASTY) as client:
         topics = [each for each in Admin(client).topics() if internal or not each.internal]
     if as_json:
         print_json(

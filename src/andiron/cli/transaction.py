@@ -6,7 +6,7 @@ import click
 
 from andiron.cli.failures import Failure
 from andiron.cli.options import as_duration, bootstrap_option, json_option
-from andiron.cli.output import columns, print_json, remark
+from andiron.cli.output import Silence, columns, print_json, remark
 from andiron.cli.selections import Selection, as_selections, chosen
 from andiron.cli.times import now_ms
 from andiron.cli.transaction_report import (
@@ -17,6 +17,7 @@ from andiron.cli.transaction_report import (
     producers_as_text,
 )
 from andiron.client.blocking.client import Client
+from andiron.client.blocking.side_by_side import HASTY
 from andiron.client.blocking.transaction_admin import ANY_DURATION, TransactionAdmin
 from andiron.client.core.transaction_descriptions import OpenTransaction
 
@@ -72,16 +73,18 @@ def list_transactions(
     as_json: bool,
     bootstrap: str,
 ) -> None:
-    """List the transactional ids that the coordinators know, with the state of each.
+    """List the transactional ids that the coordinators know, with the state of each. Those of a broker that does not
+    answer within three seconds are left out, and stderr says so.
 
     \b
     Examples:
       andiron transaction list
       andiron transaction list --state ongoing --longer-than 5m --json
     """
-    with Client(bootstrap) as client:
+    silence = Silence("transactions that it coordinates are not listed")
+    with Client(bootstrap, HASTY) as client:
         duration = ANY_DURATION if longer_than is None else longer_than
-        found = TransactionAdmin(client).transactions(states, producer_ids, duration, id_pattern)
+        found = TransactionAdmin(client).transactions(states, producer_ids, duration, id_pattern, silence)
     if as_json:
         print_json([each._asdict() for each in found])
     elif found:
@@ -103,7 +106,7 @@ def describe(transactional_id: str, as_json: bool, bootstrap: str) -> None:
       andiron transaction describe billing-7
       andiron transaction describe billing-7 --json | jq .state
     """
-    with Client(bootstrap) as client:
+    with Client(bootstrap, HASTY) as client:
         told = TransactionAdmin(client).describe(transactional_id)
     if as_json:
         print_json(description_as_json(told))
@@ -123,8 +126,9 @@ def producers(*, selections: list[Selection], as_json: bool, bootstrap: str) -> 
       andiron transaction producers orders
       andiron transaction producers orders:3 payments:0-7 --json
     """
-    with Client(bootstrap) as client:
-        found = TransactionAdmin(client).producers(chosen(client, selections))
+    silence = Silence("the partitions that it leads are not shown")
+    with Client(bootstrap, HASTY) as client:
+        found = TransactionAdmin(client).producers(chosen(client, selections), silence)
     if as_json:
         print_json(
             [producer_as_json(partition, each) for partition in sorted(found) for each in found[partition]]
@@ -162,10 +166,11 @@ def find_hanging(*, selections: list[Selection], older_than: int, as_json: bool,
       andiron transaction find-hanging
       andiron transaction find-hanging --topic orders --older-than 1h --json
     """
-    with Client(bootstrap) as client:
+    silence = Silence("the partitions that it leads were not looked at")
+    with Client(bootstrap, HASTY) as client:
         everything = [Selection(topic.name, topic.writable()) for topic in client.topics()]
         partitions = chosen(client, selections or everything)
-        found = TransactionAdmin(client).find_hanging(partitions, older_than, now_ms())
+        found = TransactionAdmin(client).find_hanging(partitions, older_than, now_ms(), silence)
     if as_json:
         print_json([producer_as_json(partition, producer) for partition, producer in found])
     elif found:
@@ -188,6 +193,7 @@ def find_hanging(*, selections: list[Selection], older_than: int, as_json: bool,
 @click.option("--start-offset", type=click.IntRange(0), metavar="N", help="Where it starts.")
 @click.option("--force", is_flag=True, help="Do not ask the coordinators whether they know of it.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
 def abort(
     *,
@@ -196,6 +202,7 @@ def abort(
     start_offset: int | None,
     force: bool,
     yes: bool,
+    as_json: bool,
     bootstrap: str,
 ) -> None:
     """Abort a transaction: by its transactional id, or, if it hangs, by where it starts in a partition.
@@ -218,8 +225,10 @@ def abort(
         if transactional_id is not None:
             _confirm(f"Abort what is open under {transactional_id}, and fence its producer?", yes)
             admin.terminate(transactional_id)
-            click.echo(f"{transactional_id}: aborted, its producer is fenced")
-        elif start_offset is not None:
+            said = f"{transactional_id}: aborted, its producer is fenced"
+            done = {"aborted": True, "transactional_id": transactional_id}
+        else:
+            assert start_offset is not None
             found = _found(client, admin, selections[0], start_offset)
             if not force and not admin.hanging([found]):
                 raise Failure(
@@ -228,7 +237,12 @@ def abort(
                 )
             _confirm(f"Abort the transaction from offset {start_offset} on in {found.partition}?", yes)
             admin.abort(found)
-            click.echo(f"{found.partition}: the transaction from offset {start_offset} on is aborted")
+            said = f"{found.partition}: the transaction from offset {start_offset} on is aborted"
+            done = {"aborted": True, **producer_as_json(*found)}
+    if as_json:
+        print_json(done)
+    else:
+        click.echo(said)
 
 
 def _found(client: Client, admin: TransactionAdmin, where: Selection, start_offset: int) -> OpenTransaction:

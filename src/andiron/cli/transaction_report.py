@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from andiron.cli.output import columns
+from andiron.cli.selections import partitions_as_json
 from andiron.cli.times import show_duration, show_time
 from andiron.client.core.transaction_descriptions import (
     NEVER_STARTED,
@@ -56,7 +57,7 @@ def description_as_json(told: TransactionDescription) -> dict[str, Any]:
         "producer_epoch": told.producer_epoch,
         "timeout_ms": told.timeout_ms,
         "started_at": None if told.started_at == NEVER_STARTED else told.started_at,
-        "partitions": [{"topic": topic, "partition": number} for topic, number in told.partitions],
+        "partitions": partitions_as_json(told.partitions),
     }
 
 

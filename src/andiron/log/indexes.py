@@ -99,8 +99,7 @@ class SegmentIndexes:
 
     def write(self) -> list[File]:
         """Add the last word on time and bring everything into the files; returns those written to."""
-        if self.bytes_since_entry or len(self.offsets):
-            self.times.conclude(self.max_timestamp, self.offset_of_max)
+        self.times.append_if_later(self.max_timestamp, self.offset_of_max)
         return [index.file for index in self.all() if index.write()]
 
     def seal(self) -> None:

@@ -107,7 +107,7 @@ class Segment:
         """The indexes, looked at before their first use and made anew if they cannot be right."""
         if not self._checked:
             complaint = self._indexes.complaint(self.size)
-            if self.size and not len(self._indexes.times) and not self._rebuilt:
+            if not len(self._indexes.times) and not self._rebuilt and self.first_timestamp >= 0:
                 complaint = "the time index does not say when the segment ends"
             if complaint is None:
                 self._indexes.load(self.size)

@@ -6,7 +6,8 @@
 Timestamps are the producers' and need not rise from record to record; those of the entries do,
 because an entry holds the largest timestamp so far, with the last offset of the batch it came in.
 The last entry of a sealed segment is the largest timestamp of all, by which retention and
-ListOffsets choose segments.
+ListOffsets choose segments. One whose records have no timestamps has none: to Kafka's tools an
+entry of -1 is out of order.
 """
 
 from __future__ import annotations
@@ -32,13 +33,6 @@ class TimeIndex(EntryFile):
     def append_if_later(self, timestamp: int, offset: int) -> None:
         """Nothing up to `offset` is later than `timestamp`; news only if it is later than the last entry."""
         if timestamp > self.last()[0]:
-            self._tail += self.form.pack(timestamp, offset - self._base)
-
-    def conclude(self, timestamp: int, offset: int) -> None:
-        """The last word. A segment without timestamps says so, or its index would look as if it were lost."""
-        if len(self):
-            self.append_if_later(timestamp, offset)
-        else:
             self._tail += self.form.pack(timestamp, offset - self._base)
 
     def lookup(self, timestamp: int) -> int:

@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from andiron.cli.main import andiron
+from andiron.client.blocking import side_by_side
+from andiron.wire.messages.metadata import MetadataPartition
 from unit.client.coordinating import Coordinating
 from unit.client.logs import Logs
-from unit.client.scripted import ScriptedBroker
+from unit.client.scripted import FROZEN_ID, ScriptedBroker
 
 
 @pytest.fixture
@@ -146,3 +148,35 @@ def test_what_was_changed_is_json_for_programs(broker: ScriptedBroker, coordinat
     removed = told("remove-member", "busy", "--member", "m1")
     assert removed == {"group": "busy", "members": ["m1"], "instances": []}
     assert told("delete", "idle", "--yes") == {"deleted": ["idle"]}
+
+
+@pytest.fixture
+def frozen(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A broker that is stopped leads partition 1."""
+    monkeypatch.setattr(side_by_side, "HASTE_MS", 300)
+    with broker.beside_a_frozen_one():
+        broker.topics["t"].partitions[1] = MetadataPartition(0, 1, FROZEN_ID, 0, [FROZEN_ID], [FROZEN_ID])
+        yield
+
+
+@pytest.mark.usefixtures("frozen")
+def test_groups_are_listed_and_described_without_a_frozen_broker_which_is_named(
+    broker: ScriptedBroker, coordinating: Coordinating
+) -> None:
+    listed = group(broker, "list", "--json")
+    assert (listed.exit_code, [each["group"] for each in json.loads(listed.stdout)]) == (0, ["busy", "idle"])
+    assert listed.stderr.startswith("no answer from broker 2 (127.0.0.1:")
+    assert listed.stderr.endswith("says nothing): groups that it coordinates are not listed\n")
+    described = group(broker, "describe", "idle", "--json")
+    assert [each["end"] for each in json.loads(described.stdout)["partitions"]] == [0, None]
+    assert described.stderr.endswith("what it leads has no END\n")
+
+
+@pytest.mark.usefixtures("frozen")
+def test_beside_a_frozen_broker_groups_that_are_there_are_deleted_and_others_are_not_called_missing(
+    broker: ScriptedBroker, coordinating: Coordinating
+) -> None:
+    result = group(broker, "delete", "idle", "its", "--yes")
+    assert (result.exit_code, "idle" in coordinating.groups) == (1, True)
+    assert "whether there is a group 'its' cannot be told; nothing was deleted" in result.stderr
+    assert group(broker, "delete", "idle", "--yes").stdout == "deleted idle\n"

@@ -38,6 +38,19 @@ def test_every_command_teaches_with_two_examples(command: click.Command) -> None
     assert told.partition("Examples:")[2].count("andiron ") >= 2
 
 
+# They go on until they are stopped and tell how it goes meanwhile, or print one word.
+WITHOUT_JSON = {"up", "pipeline run", "chaos", "cluster new-id"}
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_every_command_speaks_json_with_programs(
+    command: click.Command, request: pytest.FixtureRequest
+) -> None:
+    has = any("--json" in each.opts for each in command.params)
+
+    assert has == (request.node.callspec.id not in WITHOUT_JSON)
+
+
 @pytest.mark.parametrize("command", EVERY)
 def test_every_option_says_what_it_is_for(command: click.Command) -> None:
     for parameter in command.params:

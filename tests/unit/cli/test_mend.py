@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,12 @@ def test_what_would_be_lost_is_shown_and_nothing_done(harmed: Path) -> None:
     assert f"{segment(harmed)} is damaged at byte" in shown.stdout
     assert "lost topics: third" in shown.stdout
     assert "Nothing was changed" in shown.stdout
+    told = json.loads(mend(harmed, "--json").stdout)
+    assert (told["mended"], told["lost_topics"], told["damage"]["path"]) == (
+        False,
+        ["third"],
+        str(segment(harmed)),
+    )
     assert segment(harmed).read_bytes() == before
 
 
@@ -72,10 +79,12 @@ def test_a_node_starts_with_what_was_kept_and_the_rest_is_still_there(harmed: Pa
 
 
 def test_a_log_that_holds_is_left_alone(harmed: Path) -> None:
-    mend(harmed, "--execute")
+    told = json.loads(mend(harmed, "--execute", "--json").stdout)
+    assert (told["mended"], [Path(each).suffix for each in told["aside"]]) == (True, [".damaged"])
     before = segment(harmed).read_bytes()
 
     assert "all of it holds" in mend(harmed, "--execute").stdout
+    assert json.loads(mend(harmed, "--execute", "--json").stdout)["damage"] is None
     assert segment(harmed).read_bytes() == before
 
 

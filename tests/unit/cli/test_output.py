@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.cli.output import Waiting, columns, human_bytes, plural
+from andiron.cli.output import Silence, Waiting, columns, human_bytes, plural
+from andiron.model.errors import ErrorCode
 
 
 def test_numbers_are_aligned_to_the_right_and_words_to_the_left() -> None:
@@ -65,4 +66,15 @@ def test_what_is_waited_for_is_said_when_it_takes_long_and_now_and_then_if_it_ch
     assert capsys.readouterr().err.splitlines() == [
         "t is created; waiting: broker 2",
         "t is created; waiting: broker 3",
+    ]
+
+
+def test_a_silent_broker_is_told_of_once(capsys: pytest.CaptureFixture[str]) -> None:
+    silence = Silence("its part is missing")
+    for broker in (2, 3, 2):
+        silence(broker, ErrorCode.NETWORK_EXCEPTION.error("b:9092: no connection"))
+
+    assert silence.brokers == [2, 3]
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "no answer from broker 3 (b:9092: no connection): its part is missing"
     ]

@@ -10,9 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from andiron.cli.main import andiron
+from andiron.client.blocking import side_by_side
+from andiron.client.settings import ClientSettings
 from andiron.wire.messages.describe_producers import ProducerState
+from andiron.wire.messages.metadata import MetadataPartition
 from unit.client.coordinating import Coordinating
-from unit.client.scripted import ScriptedBroker
+from unit.client.scripted import FROZEN_ID, ScriptedBroker
 
 
 @pytest.fixture
@@ -91,6 +94,9 @@ def test_what_hangs_is_aborted_after_a_question(broker: ScriptedBroker, coordina
     assert not broker.requests("WriteTxnMarkers")
     done = transaction(broker, *arguments, "--yes")
     assert done.stdout == "t-1: the transaction from offset 20 on is aborted\n"
+    coordinating.producers[1] = [ProducerState(6, 0, 9, 1_000, -1, 20)]
+    told = json.loads(transaction(broker, *arguments, "--yes", "--json").stdout)
+    assert (told["aborted"], told["topic"], told["partition"], told["start_offset"]) == (True, "t", 1, 20)
     assert "no transaction hangs" in transaction(broker, "find-hanging").stderr
 
 
@@ -112,6 +118,8 @@ def test_an_id_is_aborted_by_its_coordinator(broker: ScriptedBroker, coordinatin
 
     assert done.stdout == "known: aborted, its producer is fenced\n"
     assert coordinating.transactions["known"].transaction_state == "Empty"
+    told = json.loads(transaction(broker, "abort", "known", "--yes", "--json").stdout)
+    assert told == {"aborted": True, "transactional_id": "known"}
 
 
 def test_what_is_not_open_is_not_aborted(broker: ScriptedBroker, coordinating: Coordinating) -> None:
@@ -140,3 +148,22 @@ def test_what_is_not_open_is_not_aborted(broker: ScriptedBroker, coordinating: C
 def test_wrong_usage_asks_nobody(broker: ScriptedBroker, arguments: list[str]) -> None:
     assert transaction(broker, *arguments).exit_code == 2
     assert broker.asked == []
+
+
+def test_transactions_and_producers_are_shown_without_a_frozen_broker_and_what_hangs_cannot_be_told(
+    broker: ScriptedBroker, coordinating: Coordinating, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_by_side, "HASTE_MS", 300)
+    monkeypatch.setattr("andiron.cli.transaction.HASTY", ClientSettings(default_api_timeout_ms=300))
+    with broker.beside_a_frozen_one():
+        broker.topics["t"].partitions[0] = MetadataPartition(0, 0, FROZEN_ID, 0, [FROZEN_ID], [FROZEN_ID])
+        listed = transaction(broker, "list")
+        producers = transaction(broker, "producers", "t", "--json")
+        hanging = transaction(broker, "find-hanging")
+
+    assert (listed.exit_code, "known" in listed.stdout) == (0, True)
+    assert listed.stderr.endswith("transactions that it coordinates are not listed\n")
+    assert (producers.exit_code, [each["partition"] for each in json.loads(producers.stdout)]) == (0, [1])
+    assert producers.stderr.startswith("no answer from broker 2 (")
+    assert (hanging.exit_code, hanging.stdout) == (1, "")  # the frozen one may know of it
+    assert "the partitions that it leads were not looked at\nandiron: 127.0.0.1:" in hanging.stderr

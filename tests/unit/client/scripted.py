@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from andiron.wire.apis import APIS, ApiKey
@@ -30,7 +30,7 @@ from andiron.wire.messages.metadata import (
 )
 
 Answer = Callable[[Any], Any]
-NODE_ID = 1
+NODE_ID, FROZEN_ID = 1, 2
 
 
 class ScriptedBroker:
@@ -44,6 +44,7 @@ class ScriptedBroker:
         self.versions = {key: api.versions for key, api in APIS.items()}
         self.topics: dict[str, MetadataTopic] = {}
         self.controller_id = NODE_ID
+        self.others: list[MetadataBroker] = []  # in the cluster as well, and not scripted
         self._scripts: dict[int, list[Answer]] = {
             ApiKey.API_VERSIONS: [self.api_versions],
             ApiKey.METADATA: [self.metadata],
@@ -78,10 +79,18 @@ class ScriptedBroker:
         """The usual answer: this broker alone, and its topics."""
         names = list(self.topics) if request.topics is None else [each.name for each in request.topics]
         told = [self.topics.get(name) or MetadataTopic(3, name) for name in names]
-        brokers = [MetadataBroker(NODE_ID, "127.0.0.1", self.port)]
+        brokers = [MetadataBroker(NODE_ID, "127.0.0.1", self.port), *self.others]
         return MetadataResponse(
             brokers=brokers, cluster_id="scripted", controller_id=self.controller_id, topics=told
         )
+
+    @contextlib.contextmanager
+    def beside_a_frozen_one(self) -> Iterator[None]:
+        """With another broker that takes connections, as the system does for a process that is stopped, and says
+        nothing."""
+        with socket.create_server(("127.0.0.1", 0)) as frozen:
+            self.others.append(MetadataBroker(FROZEN_ID, "127.0.0.1", frozen.getsockname()[1]))
+            yield
 
     def hang_up(self) -> None:
         """Close every connection."""

@@ -124,11 +124,23 @@ def test_segments_without_timestamps_are_not_scanned_anew_by_every_start(caplog)
 
     assert again.offset_of_max_timestamp(24) == (0, -1, 0)
     assert len(again.segments) > 2
-    assert [each.indexes.times.last() for each in again.segments][:2] == [
-        (-1, 1),
-        (-1, 5),
-    ]  # where a batch ends
+    assert not any(len(each.indexes.times) for each in again.segments)
     assert caplog.messages == []
+
+
+def test_a_time_index_that_was_emptied_is_made_anew(caplog):
+    disk = MemoryDisk()
+    log = open_log(disk, segment_bytes=400)
+    for timestamp in (100, 200, 300, 400):
+        append(log, 2, timestamp=timestamp)
+    log.close()
+    first = log.segments[0].indexes.times.path
+    disk.open(first).truncate(0)
+
+    again = open_log(disk, clean=True, segment_bytes=400)
+
+    assert again.segments[0].indexes.max_timestamp > 0
+    assert "the time index does not say when the segment ends" in caplog.text
 
 
 def test_the_latest_record_is_none_if_it_lies_beyond_upto():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from andiron.cli.cluster.drain import drain
-from andiron.cli.cluster.moving import check_refusals, replicas_of
+from andiron.cli.cluster.moving import check_refusals, refusals_as_json, replicas_of
 from andiron.cli.cluster.options import A_LOOK
 from andiron.cli.cluster.quorum import quorum
 from andiron.cli.cluster.reassign import reassign
@@ -14,7 +14,7 @@ from andiron.cli.failures import Failure
 from andiron.cli.identity import new_id
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import plural, print_json, remark
-from andiron.cli.selections import Selection, as_selections, chosen, show_partitions
+from andiron.cli.selections import Selection, as_selections, chosen, partitions_as_json, show_partitions
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin, Election
@@ -68,8 +68,9 @@ cluster.add_command(reassign)
     "--unclean", is_flag=True, help="Where no replica in sync is left, take any: what it lacks is lost."
 )
 @click.option("--yes", is_flag=True, help="Do not ask before --unclean.")
+@json_option
 @bootstrap_option
-def elect(*, selections: list[Selection], unclean: bool, yes: bool, bootstrap: str) -> None:
+def elect(*, selections: list[Selection], unclean: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
     """Give partitions back to the leader they prefer: the first of their replicas.
 
     After a broker was away, others lead in its place, and may go on to. With --unclean, partitions without a
@@ -90,7 +91,9 @@ def elect(*, selections: list[Selection], unclean: bool, yes: bool, bootstrap: s
             )
         election = Election.UNCLEAN if unclean else Election.PREFERRED
         elected, refused = ClusterAdmin(client).elect_leaders(election, wanted)
-    if elected:
+    if as_json:
+        print_json({"elected": partitions_as_json(elected), "refused": refusals_as_json(refused)})
+    elif elected:
         click.echo(f"elected: {show_partitions(elected)}")
     elif not refused:
         remark("nothing to do: " + ("all have a leader" if unclean else "all have the leader they prefer"))
@@ -115,8 +118,9 @@ def show_new_id() -> None:
 @cluster.command()
 @click.argument("broker", type=click.IntRange(0))
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
-def unregister(broker: int, yes: bool, bootstrap: str) -> None:
+def unregister(*, broker: int, yes: bool, as_json: bool, bootstrap: str) -> None:
     """Strike a broker that will not come back from the cluster.
 
     Take its replicas off it first (`andiron cluster drain`) and stop it. Until it is struck, the cluster knows
@@ -140,4 +144,7 @@ def unregister(broker: int, yes: bool, bootstrap: str) -> None:
         if not yes:
             click.confirm(f"Strike broker {broker} from the cluster?", abort=True, err=True)
         admin.unregister_broker(broker)
-    click.echo(f"broker {broker} is struck")
+    if as_json:
+        print_json({"unregistered": broker})
+    else:
+        click.echo(f"broker {broker} is struck")

@@ -10,14 +10,23 @@ restarted or looked after: it stays in sync, and can lead again as soon as it is
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from andiron.cli.cluster.moving import Moving, check_refusals, replicas_of, summary, table
+from andiron.cli.cluster.moving import (
+    Moving,
+    check_refusals,
+    moves_as_json,
+    replicas_of,
+    summary,
+    table,
+)
 from andiron.cli.cluster.options import throttle_option
 from andiron.cli.failures import Failure
-from andiron.cli.options import bootstrap_option
-from andiron.cli.output import plural, remark
-from andiron.cli.selections import show_partitions
+from andiron.cli.options import bootstrap_option, json_option
+from andiron.cli.output import plural, print_json, remark
+from andiron.cli.selections import partitions_as_json, show_partitions
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin, Election
 from andiron.client.core.cluster_descriptions import ClusterState
@@ -34,6 +43,7 @@ from andiron.model.ids import TopicPartition
 @click.option("--no-wait", is_flag=True, help="Return when the moves have begun.")
 @throttle_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
 def drain(
     *,
@@ -43,6 +53,7 @@ def drain(
     no_wait: bool,
     throttle: int | None,
     yes: bool,
+    as_json: bool,
     bootstrap: str,
 ) -> None:
     """Take all replicas off a broker, so that it can be switched off for good.
@@ -64,10 +75,18 @@ def drain(
         cluster, topics = admin.describe_cluster(), admin.topics()
         _check_broker(cluster, broker, topics)
         if leaders_only:
-            _drain_leaders(client, broker, topics, dry_run=dry_run, yes=yes)
+            _drain_leaders(client, broker, topics, dry_run=dry_run, yes=yes, as_json=as_json)
         else:
             _drain_replicas(
-                client, broker, cluster, topics, dry_run=dry_run, yes=yes, wait=not no_wait, throttle=throttle
+                client,
+                broker,
+                cluster,
+                topics,
+                dry_run=dry_run,
+                yes=yes,
+                wait=not no_wait,
+                throttle=throttle,
+                as_json=as_json,
             )
 
 
@@ -89,22 +108,26 @@ def _drain_replicas(
     yes: bool,
     wait: bool,
     throttle: int | None,
+    as_json: bool,
 ) -> None:
     fenced = {each.id: each.rack for each in cluster.brokers if each.fenced}
     moves = changes(*without(broker, replicas_of(topics), cluster.racks(), fenced))
+    say = _Saying(as_json, {"broker": broker, "moves": moves_as_json(moves)})
     if not moves:
-        click.echo(f"broker {broker} has no replicas")
+        say("done", f"broker {broker} has no replicas")
         return
-    click.echo(table(moves))
+    if not as_json:
+        click.echo(table(moves))
     if dry_run:
         remark(f"{summary(moves)}; nothing is moved yet")
+        say("planned")
         return
     if not yes:
         click.confirm(f"Take {plural(len(moves), 'replica')} off broker {broker}?", abort=True, err=True)
     moving = Moving(client)
     moving.begin(moves, throttle)
     if not wait:
-        click.echo(f"begun: {summary(moves)}")
+        say("begun", f"begun: {summary(moves)}")
         remark(
             "`andiron cluster reassign --status` shows how far it is, --verify takes a throttle away at the end"
         )
@@ -112,22 +135,29 @@ def _drain_replicas(
     moving.follow([each.partition for each in moves])
     if throttle is not None:
         moving.unthrottle({each.partition.topic: None for each in moves})
-    click.echo(f"broker {broker} has no replicas any more")
+    say("done", f"broker {broker} has no replicas any more")
 
 
-def _drain_leaders(client: Client, broker: int, topics: list[Topic], *, dry_run: bool, yes: bool) -> None:
+def _drain_leaders(
+    client: Client, broker: int, topics: list[Topic], *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
     found = {TopicPartition(topic.name, each.number): each for topic in topics for each in topic.partitions}
     led = [name for name, each in found.items() if each.leader == broker]
     in_sync = {name: each.isr for name, each in found.items()}
     reorder = leaders_away(broker, replicas_of(topics), in_sync)
     stuck = [name for name in led if not set(in_sync[name]) - {broker}]
     movable = [name for name in led if name not in stuck]
+    say = _Saying(
+        as_json,
+        {"broker": broker, "others_lead": partitions_as_json(movable), "stuck": partitions_as_json(stuck)},
+    )
     if not movable and not reorder:
+        say("done", "" if stuck else f"broker {broker} leads nothing")
         _tell_stuck(broker, stuck)
-        click.echo(f"broker {broker} leads nothing")
         return
     if dry_run:
         remark(f"broker {broker} leads {show_partitions(led) or 'nothing'}; nothing is changed yet")
+        say("planned")
         return
     if not yes:
         click.confirm(f"Have others lead {plural(len(movable), 'partition')}?", abort=True, err=True)
@@ -138,9 +168,22 @@ def _drain_leaders(client: Client, broker: int, topics: list[Topic], *, dry_run:
     if movable:
         _, refused = admin.elect_leaders(Election.PREFERRED, movable)
         check_refusals(refused, len(movable), "given another leader")
+    say("done", "" if stuck else f"others lead {plural(len(movable), 'partition')}")
     _tell_stuck(broker, stuck)
-    click.echo(f"others lead {plural(len(movable), 'partition')}")
     remark("`andiron cluster reassign --topic …` spreads leadership again when it is back")
+
+
+class _Saying:
+    """How it ended: in words, or as one document with all that was done."""
+
+    def __init__(self, as_json: bool, done: dict[str, Any]) -> None:
+        self._as_json, self._done = as_json, done
+
+    def __call__(self, state: str, words: str = "") -> None:
+        if self._as_json:
+            print_json({**self._done, "state": state})
+        elif words:
+            click.echo(words)
 
 
 def _tell_stuck(broker: int, stuck: list[TopicPartition]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from andiron.cli.failures import Failure
 from andiron.cli.output import columns, human_bytes, plural, remark
@@ -18,6 +18,7 @@ from andiron.cli.screen import Screen
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin, Refusals
+from andiron.client.blocking.side_by_side import sizes_on
 from andiron.client.core.descriptions import Resource, ResourceType
 from andiron.client.core.metadata import Topic
 from andiron.client.core.reassignments import Change, Reassignment
@@ -126,14 +127,7 @@ class Moving:
         for partition, move in moves.items():
             for broker in {*move.adding, leaders[partition]}:
                 asked.setdefault(broker, []).append(partition)
-        sizes: dict[tuple[int, TopicPartition], int] = {}
-        for broker, partitions in asked.items():
-            try:
-                for log_dir in self._admin.log_dirs(broker, partitions):
-                    sizes.update(((broker, each), size) for each, size in log_dir.sizes.items())
-            except ProtocolError:
-                continue
-        return sizes
+        return sizes_on(self._client, asked)
 
 
 def replicas_of(topics: Iterable[Topic]) -> dict[TopicPartition, list[int]]:
@@ -160,6 +154,14 @@ def check_refusals(refused: Refusals, count: int, done: str) -> None:
     raise Failure(f"{len(refused)} of {plural(count, 'partition')} could not be {done}{hint}")
 
 
+def refusals_as_json(refused: Refusals) -> list[dict[str, Any]]:
+    """All of them, for programs."""
+    return [
+        {"topic": topic, "partition": number, "error": error.code.name, "reason": error.detail}
+        for (topic, number), error in refused.items()
+    ]
+
+
 def table(moves: Iterable[Change]) -> str:
     """What will be, beside what is."""
     rows = [
@@ -173,6 +175,14 @@ def table(moves: Iterable[Change]) -> str:
         for each in moves
     ]
     return columns(CHANGES, rows)
+
+
+def moves_as_json(moves: Iterable[Change]) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {"topic": topic, "partition": number, "before": before, "after": after}
+        for (topic, number), before, after in moves
+    ]
 
 
 def summary(moves: Sequence[Change]) -> str:

@@ -11,7 +11,9 @@ import click
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import AndironError
 
-A_LOOK = ClientSettings(default_api_timeout_ms=5_000)
+A_LOOK = ClientSettings(
+    request_timeout_ms=6_000, default_api_timeout_ms=5_000
+)  # brokers look for 3 s themselves
 _RATE = re.compile(r"(\d{1,15})\s*(|k|m|g)(i?b)?(/s)?", re.IGNORECASE)
 _SCALE = {"": 0, "k": 1, "m": 2, "g": 3}
 

@@ -76,8 +76,11 @@ def _state(admin: ClusterAdmin) -> QuorumState:
 @click.option("--address", required=True, metavar="HOST:PORT", help="Where its controller listens.")
 @click.option("--listener", default="CONTROLLER", show_default=True, help="The name of that listener.")
 @directory_option
+@json_option
 @bootstrap_option
-def add_voter(*, node: int, address: str, listener: str, directory: bytes | None, bootstrap: str) -> None:
+def add_voter(
+    *, node: int, address: str, listener: str, directory: bytes | None, as_json: bool, bootstrap: str
+) -> None:
     """Give a controller that already reads the metadata log a vote.
 
     Start the new node first and wait until it is an observer without lag: a voter that has nothing yet holds
@@ -97,15 +100,17 @@ def add_voter(*, node: int, address: str, listener: str, directory: bytes | None
             state.observers, node, "an observer; start it first, and let it catch up"
         )
         admin.add_voter(node, found, {listener: _one_address(address)})
-        click.echo(f"node {node} votes; {_votes(admin.describe_quorum())}")
+        state = admin.describe_quorum()
+    _tell(f"node {node} votes", node, state, as_json)
 
 
 @quorum.command("remove-voter")
 @click.argument("node", type=click.IntRange(0))
 @directory_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
 @bootstrap_option
-def remove_voter(*, node: int, directory: bytes | None, yes: bool, bootstrap: str) -> None:
+def remove_voter(*, node: int, directory: bytes | None, yes: bool, as_json: bool, bootstrap: str) -> None:
     """Take a controller's vote away, so that it can be switched off for good.
 
     \b
@@ -123,7 +128,8 @@ def remove_voter(*, node: int, directory: bytes | None, yes: bool, bootstrap: st
             asked = f"Take the vote of node {node}? Of the {left} that are left {borne or 'none'} may fail."
             click.confirm(asked, abort=True, err=True)
         admin.remove_voter(node, found)
-        click.echo(f"node {node} votes no more; {_votes(admin.describe_quorum())}")
+        state = admin.describe_quorum()
+    _tell(f"node {node} votes no more", node, state, as_json)
 
 
 def _directory(members: list[QuorumMember], node: int, what: str) -> bytes:
@@ -140,5 +146,9 @@ def _one_address(text: str) -> Address:
     return addresses[0]
 
 
-def _votes(state: QuorumState) -> str:
-    return f"voters are {', '.join(str(each.id) for each in state.voters)}"
+def _tell(done: str, node: int, state: QuorumState, as_json: bool) -> None:
+    voters = [each.id for each in state.voters]
+    if as_json:
+        print_json({"node": node, "votes": node in voters, "voters": voters})
+    else:
+        click.echo(f"{done}; voters are {', '.join(map(str, voters))}")

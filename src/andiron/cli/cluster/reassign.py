@@ -10,7 +10,7 @@ not before: see client/core/throttles.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -75,8 +75,8 @@ def reassign(
     """Move replicas of partitions to other brokers, while they are read and written.
 
     Replicas are spread evenly over brokers and racks, with few of them moved, and so is leadership. Without
-    --execute this is only shown; --json prints it as a plan that Kafka's own tool takes as well. A copy is in
-    place when it is in sync; until then the old ones serve.
+    --execute this is only shown. --json prints it, done or not, as a plan that Kafka's own tool takes as well. A
+    copy is in place when it is in sync; until then the old ones serve.
 
     \b
     Examples:
@@ -97,7 +97,7 @@ def reassign(
     with Client(bootstrap) as client:
         wanted = list(given) if given is not None else chosen(client, selections) if selections else None
         if cancel:
-            call_off(client, wanted, yes=yes)
+            call_off(client, wanted, yes=yes, as_json=as_json)
         elif status or verify:
             show_status(client, wanted, given or {}, clear=verify, as_json=as_json)
         elif wanted is None:
@@ -114,7 +114,7 @@ def reassign(
             if not moves:
                 remark("everything is where it should be; there is nothing to move")
             elif execute:
-                carry_out(client, moves, wait=wait, throttle=throttle)
+                carry_out(client, moves, wait=wait, throttle=throttle, say=remark if as_json else click.echo)
             elif not as_json:
                 remark(f"{summary(moves)}; nothing is moved yet: --execute does it")
 
@@ -143,18 +143,25 @@ def planned(
     return changes(current, spread(current, racks, replication_factor))
 
 
-def carry_out(client: Client, moves: Sequence[Change], *, wait: bool, throttle: int | None) -> None:
+def carry_out(
+    client: Client,
+    moves: Sequence[Change],
+    *,
+    wait: bool,
+    throttle: int | None,
+    say: Callable[[str], None],
+) -> None:
     """Begin, and follow it to the end if asked."""
     moving = Moving(client)
     moving.begin(moves, throttle)
     if not wait:
-        click.echo(f"begun: {summary(moves)}")
+        say(f"begun: {summary(moves)}")
         remark("`andiron cluster reassign --status` shows how far it is" + _about_throttle(throttle))
         return
     moving.follow([each.partition for each in moves])
     if throttle is not None:
         moving.unthrottle({each.partition.topic: None for each in moves})
-    click.echo(f"done: {plural(len(moves), 'partition')} changed")
+    say(f"done: {plural(len(moves), 'partition')} changed")
 
 
 def _about_throttle(throttle: int | None) -> str:

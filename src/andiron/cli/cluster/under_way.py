@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from andiron.cli.cluster.moving import Moving, Progress, check_refusals, replicas_of
+from andiron.cli.cluster.moving import Moving, Progress, check_refusals, refusals_as_json, replicas_of
 from andiron.cli.output import columns, plural, print_json, remark
-from andiron.cli.selections import show_partitions
+from andiron.cli.selections import partitions_as_json, show_partitions
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin
 from andiron.client.core.reassignments import Assignment, Reassignment
@@ -47,17 +47,21 @@ def show_status(
         moving.unthrottle(sorted(topics))
 
 
-def call_off(client: Client, wanted: Sequence[TopicPartition] | None, *, yes: bool) -> None:
+def call_off(client: Client, wanted: Sequence[TopicPartition] | None, *, yes: bool, as_json: bool) -> None:
     """Stop what is under way: copies that are not complete are dropped, and the old replicas stay."""
     admin = ClusterAdmin(client)
     moves = admin.reassignments(wanted)
     if not moves:
         remark("nothing is under way; there is nothing to call off")
-        return
-    if not yes:
+    elif not yes:
         click.confirm(f"Call off the moves of {show_partitions(moves)}?", abort=True, err=True)
-    check_refusals(admin.cancel_reassignments(moves), len(moves), "called off")
-    click.echo(f"called off: {plural(len(moves), 'partition')} as before")
+    refused = admin.cancel_reassignments(moves) if moves else {}
+    done = [each for each in sorted(moves) if each not in refused]
+    if as_json:
+        print_json({"called_off": partitions_as_json(done), "refused": refusals_as_json(refused)})
+    elif done and not refused:
+        click.echo(f"called off: {plural(len(done), 'partition')} as before")
+    check_refusals(refused, len(moves), "called off")
 
 
 def _rows(

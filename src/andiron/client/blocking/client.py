@@ -3,7 +3,6 @@
     caller ──▶ call_any          any broker         metadata, cluster-wide questions
                call_broker       that one           its log directories, its settings
                call_controller   the controller     topics and settings are changed there
-               call_every        one after another  what each of them coordinates
                ask_leaders       each its own       offsets, records
 
 What fails for a passing reason is tried again after a pause, with fresh metadata where it went to the
@@ -11,7 +10,8 @@ wrong broker, until `default.api.timeout.ms` is over; then the last reason is ra
 raised at once. Before any broker has answered there is nothing to be patient about: a first connection
 that fails is an error by itself, unless one waits for it (`reach`).
 
-Read next: ../core/metadata.py, then producer.py and reader.py; coordinators.py for groups and transactions.
+Read next: ../core/metadata.py, then producer.py and reader.py; coordinators.py for groups and transactions;
+side_by_side.py for questions to many brokers, of which some may be down.
 """
 
 from __future__ import annotations
@@ -77,24 +77,6 @@ class Client:
         """Ask the broker that clients are told to take for the controller."""
         return self._call(self._controller_connection, request, response, check)
 
-    def call_every(
-        self,
-        request: Any,
-        response: type[R],
-        check: Callable[[R], None] | None = None,
-        require: tuple[int, str] | None = None,
-    ) -> dict[int, R]:
-        """Ask every broker that there is now; the answers by id.
-
-        What is asked may `require` a version of each of them: the least, and what needs it.
-        """
-        self.retry(lambda: self.refresh(list(self.metadata.topics)))
-        node_ids = sorted(self.metadata.brokers)
-        if require is not None:
-            for node_id in node_ids:
-                self.connection(node_id).versions.require(request.__api_key__, *require)
-        return {each: self.call_broker(each, request, response, check) for each in node_ids}
-
     def ask_leaders(
         self,
         partitions: Iterable[TopicPartition],
@@ -106,7 +88,7 @@ class Client:
 
         def attempt() -> None:
             problem: ProtocolError | None = None
-            for node_id, group in self._by_leader(left).items():
+            for node_id, group in self.by_leader(left).items():
                 for partition, answer in ask(self.connection(node_id), group).items():
                     if not isinstance(answer, ProtocolError):
                         answers[partition] = answer
@@ -121,6 +103,14 @@ class Client:
         if left:
             self.retry(attempt)
         return answers
+
+    def by_leader(self, partitions: Iterable[TopicPartition]) -> dict[int, list[TopicPartition]]:
+        """Whom to ask about which of these partitions."""
+        groups: dict[int, list[TopicPartition]] = {}
+        for partition in partitions:
+            self.topic(partition.topic)
+            groups.setdefault(self.metadata.leader(partition), []).append(partition)
+        return groups
 
     def connection(self, node_id: int) -> Connection:
         """The connection to a broker for questions that are answered at once."""
@@ -217,13 +207,6 @@ class Client:
         topic = self.metadata.topic(name)
         if create and not topic.writable():
             raise ErrorCode.LEADER_NOT_AVAILABLE.error(f"{name} has no leader at the moment")
-
-    def _by_leader(self, partitions: Iterable[TopicPartition]) -> dict[int, list[TopicPartition]]:
-        groups: dict[int, list[TopicPartition]] = {}
-        for partition in partitions:
-            self.topic(partition.topic)
-            groups.setdefault(self.metadata.leader(partition), []).append(partition)
-        return groups
 
     def _controller_connection(self) -> Connection:
         if self._stale:

@@ -18,7 +18,7 @@ from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
 from andiron.client.blocking.first_records import times_of_records
-from andiron.client.blocking.side_by_side import glimpses
+from andiron.client.blocking.side_by_side import LeftOut, ask_every, glimpses
 from andiron.client.core.answers import by_topic, check_error
 from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.client.core.group_descriptions import DEAD, CommittedOffset, GroupDescription, GroupListing
@@ -68,8 +68,11 @@ class GroupAdmin:
 
     # ── what there is ────────────────────────────────────────────────────────────────
 
-    def groups(self, states: Sequence[str] = (), types: Sequence[str] = ()) -> list[GroupListing]:
-        """All groups by name, or those in one of these states, or of one of these types."""
+    def groups(
+        self, states: Sequence[str] = (), types: Sequence[str] = (), left_out: LeftOut | None = None
+    ) -> list[GroupListing]:
+        """All groups by name, or those in one of these states, or of one of these types; those of brokers that do not
+        answer are missing where one takes note of that, and else it is raised."""
 
         def check(answer: ListGroupsResponse) -> None:
             check_error(answer.error_code, None, "the groups")
@@ -77,7 +80,7 @@ class GroupAdmin:
         by_state = (4, "a filter by state") if states else None
         by_type = (5, "a filter by type") if types else None
         request = ListGroupsRequest(list(states), list(types))
-        answers = self._client.call_every(request, ListGroupsResponse, check, by_type or by_state)
+        answers = ask_every(self._client, request, ListGroupsResponse, check, by_type or by_state, left_out)
         listings = [
             GroupListing.of(each, node_id) for node_id, answer in answers.items() for each in answer.groups
         ]
@@ -147,7 +150,9 @@ class GroupAdmin:
         coordinator = self._coordinators.connection(group)
         coordinator.versions.require(ApiKey.OFFSET_FETCH, STABLE_SINCE, "waiting for stable offsets")
 
-    def lag(self, group: GroupDescription, now_ms: int) -> dict[TopicPartition, Lag]:
+    def lag(
+        self, group: GroupDescription, now_ms: int, left_out: LeftOut = lambda node, error: None
+    ) -> dict[TopicPartition, Lag]:
         """How far the group is behind, in the partitions that it has committed or has members for; and, where it reads
         whole topics, in all others of these, which somebody has to begin with.
 
@@ -157,7 +162,7 @@ class GroupAdmin:
         partitions = sorted({*committed, *group.owners()})
         topics = group.topics() | {each.topic for each in partitions} if group.subscribes else set()
         partitions = sorted({*partitions, *self._partitions_of(topics)})
-        logs = glimpses(self._client, self.led(partitions))
+        logs = glimpses(self._client, self.led(partitions), left_out=left_out)
         starts = {each: log.start for each, log in logs.items() if log.start is not None}
         ends = {each: log.end for each, log in logs.items() if log.end is not None}
         times = times_of_records(self._client, first_unread(committed, starts, ends))

@@ -7,6 +7,9 @@
 For questions that are as good without some of the answers: a description is most needed when something is down, and
 nobody wants to wait a minute for the part of it that will not come. Each broker has a connection and a thread of its
 own for it, so the whole takes as long as the slowest, and no longer than `HASTE_MS` for one that answers nothing.
+
+The law: an answer that lacks somebody's part says so. Who asks either takes note of the silent (`left_out`), or has
+the silence raised as what went wrong.
 """
 
 from __future__ import annotations
@@ -15,11 +18,12 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from andiron.client.blocking.client import Client
 from andiron.client.connection import Connection
 from andiron.client.core.addresses import Address
+from andiron.client.core.answers import Answers, by_topic
 from andiron.client.core.descriptions import EARLIEST, LATEST, LogDir
 from andiron.client.core.isolation import READ_UNCOMMITTED
 from andiron.client.core.metadata import NO_LEADER, ClusterMetadata, Topic
@@ -40,6 +44,7 @@ from andiron.wire.messages.list_offsets import (
 from andiron.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 R = TypeVar("R")
+LeftOut: TypeAlias = Callable[[int, ProtocolError], None]  # which broker did not answer, and how that showed
 
 HASTE_MS = 3_000  # for a connection, and for an answer
 THREADS_MAX = 32
@@ -90,11 +95,82 @@ def ask_side_by_side(
     return answers
 
 
+def ask_every(
+    client: Client,
+    request: Any,
+    response: type[R],
+    check: Callable[[R], None],
+    require: tuple[int, str] | None = None,
+    left_out: LeftOut | None = None,
+) -> dict[int, R]:
+    """Ask every broker that there is now; the answers by id, without those that are `left_out`.
+
+    What is asked may `require` a version of each of them: the least, and what needs it.
+    """
+
+    def question(broker: Connection) -> R:
+        if require is not None:
+            broker.versions.require(request.__api_key__, *require)
+        answer = broker.call(request, response)
+        check(answer)
+        return answer
+
+    def attempt() -> dict[int, R]:
+        client.refresh(list(client.metadata.topics))
+        return _without_silent(
+            ask_side_by_side(client, dict.fromkeys(sorted(client.metadata.brokers), question)), left_out
+        )
+
+    return client.retry(attempt)
+
+
+def ask_leaders(
+    client: Client,
+    partitions: Iterable[TopicPartition],
+    ask: Callable[[Connection, list[TopicPartition]], Answers[R]],
+    left_out: LeftOut,
+) -> dict[TopicPartition, R]:
+    """As the client's own, at once and without the partitions whose leaders are `left_out`."""
+    wanted = list(partitions)
+
+    def attempt() -> dict[TopicPartition, R]:
+        questions = {
+            node: lambda leader, group=group: ask(leader, group)
+            for node, group in client.by_leader(wanted).items()
+        }
+        found: dict[TopicPartition, R] = {}
+        for told in _without_silent(ask_side_by_side(client, questions), left_out).values():
+            for partition, answer in told.items():
+                if isinstance(answer, ProtocolError):
+                    raise answer
+                found[partition] = answer
+        return found
+
+    return client.retry(attempt)
+
+
+def _without_silent(answers: Mapping[int, R | ProtocolError], left_out: LeftOut | None) -> dict[int, R]:
+    """What was answered; an error that a broker tells is raised, and so is silence of which nobody takes note."""
+    heard: dict[int, R] = {}
+    for node, answer in answers.items():
+        if not isinstance(answer, ProtocolError):
+            heard[node] = answer
+        elif left_out is not None and answer.code is ErrorCode.NETWORK_EXCEPTION:
+            left_out(node, answer)
+        else:
+            raise answer
+    return heard
+
+
 # ── logs ─────────────────────────────────────────────────────────────────────────────
 
 
 def glimpses(
-    client: Client, partitions: Iterable[TopicPartition], *, sizes: bool = False
+    client: Client,
+    partitions: Iterable[TopicPartition],
+    *,
+    sizes: bool = False,
+    left_out: LeftOut = lambda node, error: None,
 ) -> dict[TopicPartition, Glimpse]:
     """The logs of some partitions, with their `sizes` or without, as far as their leaders answer."""
     led = _by_leader(client.metadata, partitions)
@@ -103,10 +179,29 @@ def glimpses(
         return lambda leader: _logs(leader, group, sizes)
 
     found: dict[TopicPartition, Glimpse] = {}
-    for answer in ask_side_by_side(client, {node: question(group) for node, group in led.items()}).values():
-        if not isinstance(answer, ProtocolError):
+    for node, answer in ask_side_by_side(client, {node: question(led[node]) for node in led}).items():
+        if isinstance(answer, ProtocolError):
+            left_out(node, answer)
+        else:
             found.update(answer)
     return found
+
+
+def sizes_on(
+    client: Client, asked: Mapping[int, list[TopicPartition]]
+) -> dict[tuple[int, TopicPartition], int]:
+    """The bytes that replicas take, by broker and partition, as far as brokers answer."""
+
+    def question(partitions: list[TopicPartition]) -> Callable[[Connection], dict[TopicPartition, int]]:
+        return lambda broker: _sizes(broker, _numbers(partitions))
+
+    answers = ask_side_by_side(client, {node: question(asked[node]) for node in asked})
+    return {
+        (node, partition): size
+        for node, answer in answers.items()
+        if not isinstance(answer, ProtocolError)
+        for partition, size in answer.items()
+    }
 
 
 def _by_leader(
@@ -124,12 +219,14 @@ def _by_leader(
 
 
 def _logs(leader: Connection, partitions: list[TopicPartition], sizes: bool) -> dict[TopicPartition, Glimpse]:
-    topics: dict[str, list[int]] = {}
-    for topic, number in partitions:
-        topics.setdefault(topic, []).append(number)
+    topics = _numbers(partitions)
     starts, ends = _offsets(leader, topics, EARLIEST), _offsets(leader, topics, LATEST)
     told = _sizes(leader, topics) if sizes else {}
     return {each: Glimpse(starts.get(each), ends.get(each), told.get(each)) for each in partitions}
+
+
+def _numbers(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    return {topic: [each.partition for each in some] for topic, some in by_topic(partitions)}
 
 
 def _sizes(leader: Connection, topics: Mapping[str, list[int]]) -> dict[TopicPartition, int]:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
+from andiron.client.blocking.side_by_side import LeftOut, ask_every, ask_leaders
 from andiron.client.connection import Connection
 from andiron.client.core.answers import Answers, by_topic, check_error, error_in
 from andiron.client.core.transaction_descriptions import (
@@ -67,8 +68,10 @@ class TransactionAdmin:
         producer_ids: Sequence[int] = (),
         longer_than_ms: int = ANY_DURATION,
         id_pattern: str | None = None,
+        left_out: LeftOut | None = None,
     ) -> list[TransactionListing]:
-        """All transactional ids, or those which fit every filter; the pattern is a regular expression."""
+        """All transactional ids, or those which fit every filter; the pattern is a regular expression. Those of brokers
+        that do not answer are missing where one takes note of that, and else it is raised."""
 
         def check(answer: ListTransactionsResponse) -> None:
             check_error(answer.error_code, None, "the transactions")
@@ -79,7 +82,9 @@ class TransactionAdmin:
         by_duration = (1, "a filter by duration") if longer_than_ms != ANY_DURATION else None
         by_pattern = (2, "a pattern of ids") if id_pattern is not None else None
         request = ListTransactionsRequest(list(states), list(producer_ids), longer_than_ms, id_pattern)
-        answers = self._client.call_every(request, ListTransactionsResponse, check, by_pattern or by_duration)
+        answers = ask_every(
+            self._client, request, ListTransactionsResponse, check, by_pattern or by_duration, left_out
+        )
         return sorted(
             TransactionListing.of(each, node_id)
             for node_id, answer in answers.items()
@@ -110,8 +115,10 @@ class TransactionAdmin:
 
     # ── what partitions know ─────────────────────────────────────────────────────────
 
-    def producers(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, list[ActiveProducer]]:
-        """The producers that partitions remember, as their leaders tell."""
+    def producers(
+        self, partitions: Iterable[TopicPartition], left_out: LeftOut | None = None
+    ) -> dict[TopicPartition, list[ActiveProducer]]:
+        """The producers that partitions remember, as their leaders tell; all of them, or those that answer soon."""
 
         def ask(leader: Connection, asked: list[TopicPartition]) -> Answers[list[ActiveProducer]]:
             rows = [TopicRequest(name, [each.partition for each in some]) for name, some in by_topic(asked)]
@@ -124,13 +131,20 @@ class TransactionAdmin:
                     answers[partition] = found if error is None else error
             return answers
 
-        return self._client.ask_leaders(partitions, ask)
+        if left_out is None:
+            return self._client.ask_leaders(partitions, ask)
+        return ask_leaders(self._client, partitions, ask, left_out)
 
     def find_hanging(
-        self, partitions: Iterable[TopicPartition], older_than_ms: int, now_ms: int
+        self,
+        partitions: Iterable[TopicPartition],
+        older_than_ms: int,
+        now_ms: int,
+        left_out: LeftOut | None = None,
     ) -> list[OpenTransaction]:
-        """Transactions in these partitions that are older than any may be, and that nobody will complete."""
-        return self.hanging(open_transactions(self.producers(partitions), now_ms - older_than_ms))
+        """Transactions in these partitions that are older than any may be, and that nobody will complete. A leader may
+        be left out, and a coordinator may not: what it knows is what does not hang."""
+        return self.hanging(open_transactions(self.producers(partitions, left_out), now_ms - older_than_ms))
 
     def hanging(self, candidates: Sequence[OpenTransaction]) -> list[OpenTransaction]:
         """Those of some open transactions of which no coordinator knows."""

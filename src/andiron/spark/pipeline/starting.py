@@ -2,13 +2,14 @@
 
     make ─▶ start ─▶ first trigger done ──┐
     make ─▶ start ─▶ first trigger done ──┴─▶ all are given back
-              └─▶ failed, because its Python was late ─▶ again
+              └─▶ failed, or raised, because its Python was late ─▶ again
 
 A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts.
 
 Spark runs a query's source in a Python process of its own and gives that ten seconds to answer, with no setting to
 change it. A machine that starts three queries on two cores, or is busy otherwise, may not manage that; nothing is
-wrong then, and a second attempt finds the files in memory.
+wrong then, and a second attempt finds the files in memory. Under Spark Connect a writer's plan is made when it is
+started, so there the start itself may raise it; a classic session finds out while the query runs.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ LATE = "Python worker failed to connect back"
 
 def start_query(writer: DataStreamWriter, patience_s: float = PATIENCE_S) -> StreamingQuery:
     """Start a query; return when its first trigger is done, it has failed for a reason of its own, or time is up."""
-    query, attempts = writer.start(), 1
+    attempts = _Attempts(writer)
+    query = attempts.start()
     until = time.monotonic() + patience_s
     while time.monotonic() < until:
-        if _was_late(query) and attempts < ATTEMPTS:
-            query = writer.start()
-            attempts += 1
+        if _was_late(query) and attempts.left:
+            query = attempts.start()
         elif _is_settled(query):
             break
         else:
@@ -48,6 +49,24 @@ def start_queries(
     """Make queries and start them, side by side; return when that is true of each of them."""
     with ThreadPoolExecutor(len(makers)) as pool:
         return list(pool.map(lambda make: start_query(make(), patience_s), makers))
+
+
+class _Attempts:
+    """The starts of one query: so many, and no more."""
+
+    def __init__(self, writer: DataStreamWriter) -> None:
+        self._writer = writer
+        self.left = ATTEMPTS
+
+    def start(self) -> StreamingQuery:
+        """Start it, again where the start itself says that Python was late."""
+        while True:
+            self.left -= 1
+            try:
+                return self._writer.start()
+            except Exception as error:
+                if LATE not in str(error) or not self.left:
+                    raise
 
 
 def _is_settled(query: StreamingQuery) -> bool:

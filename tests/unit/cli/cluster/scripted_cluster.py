@@ -64,7 +64,6 @@ class ScriptedCluster(ScriptedBroker):
         self.brokers: dict[int, str | None] = {1: "a", 2: "b", 3: "c"}
         self.fenced: set[int] = set()
         self.slow = False
-        self.asked_dirs = 0
         self.refusal = ErrorCode.NONE
         self.under_way: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
@@ -192,11 +191,8 @@ class ScriptedCluster(ScriptedBroker):
         return IncrementalAlterConfigsResponse(responses=[AlterConfigsResourceResponse(0)])
 
     def _log_dirs(self, request: Any) -> DescribeLogDirsResponse:
-        """Half of what there is, on every other broker asked."""
-        self.asked_dirs += 1
-        size = 1000 if self.asked_dirs % 2 else 500
         topics = [
-            DescribeLogDirsTopic(topic.topic, [DescribeLogDirsPartition(at, size) for at in topic.partitions])
+            DescribeLogDirsTopic(topic.topic, [DescribeLogDirsPartition(at, 1000) for at in topic.partitions])
             for topic in request.topics
         ]
         return DescribeLogDirsResponse(results=[DescribeLogDirsResult(0, "/data", topics)])

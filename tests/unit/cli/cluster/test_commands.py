@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from andiron.model.errors import ErrorCode
@@ -57,6 +60,7 @@ def test_a_broker_is_struck_when_it_is_down_and_empty(cluster: ScriptedCluster, 
 
     assert run("unregister", 3, "--yes").stdout == "broker 3 is struck\n"
     assert cluster.requests("UnregisterBroker")[0].broker_id == 3
+    assert json.loads(run("unregister", 3, "--yes", "--json").stdout) == {"unregistered": 3}
 
 
 def test_a_new_id_is_another_each_time(run: Run) -> None:
@@ -64,3 +68,49 @@ def test_a_new_id_is_another_each_time(run: Run) -> None:
 
     assert len(ids) == 3
     assert {len(each) for each in ids} == {22}
+
+
+REFUSED = {"topic": "t", "partition": 1, "error": "PREFERRED_LEADER_NOT_AVAILABLE"}
+MOVES = [
+    {"topic": "t", "partition": at, "before": before, "after": after}
+    for at, (before, after) in enumerate([([1, 2], [3, 2]), ([2, 1], [2, 3]), ([2, 1], [2, 3])])
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "done"),
+    [
+        (["elect"], {"elected": [{"topic": "t", "partition": 1}], "refused": []}),
+        (["drain", "1", "--yes"], {"broker": 1, "moves": MOVES, "state": "done"}),
+        (["drain", "1", "--dry-run"], {"broker": 1, "moves": MOVES, "state": "planned"}),
+        (["drain", "1", "--no-wait", "--yes"], {"broker": 1, "moves": MOVES, "state": "begun"}),
+        (["drain", "3", "--yes"], {"broker": 3, "moves": [], "state": "done"}),
+        (
+            ["drain", "1", "--leaders-only", "--yes"],
+            {
+                "broker": 1,
+                "others_lead": [{"topic": "t", "partition": at} for at in (0, 1)],
+                "stuck": [],
+                "state": "done",
+            },
+        ),
+        (
+            ["reassign", "--topic", "t:0", "--brokers", "2,3", "--execute"],
+            {"version": 1, "partitions": [{"topic": "t", "partition": 0, "replicas": [2, 3]}]},
+        ),
+        (["reassign", "--cancel", "--yes"], {"called_off": [], "refused": []}),
+        (["quorum", "add-voter", "3", "--address", "c:1"], {"node": 3, "votes": True, "voters": [1, 2, 3]}),
+        (["quorum", "remove-voter", "2", "--yes"], {"node": 2, "votes": False, "voters": [1]}),
+    ],
+)
+def test_what_was_changed_is_one_document_for_programs(
+    cluster: ScriptedCluster, run: Run, arguments: list[str], done: dict[str, Any]
+) -> None:
+    assert json.loads(run(*arguments, "--json").stdout) == done
+
+
+def test_refusals_are_in_the_document_too(cluster: ScriptedCluster, run: Run) -> None:
+    cluster.refusal = ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+    told = json.loads(run("elect", "--topic", "t:1", "--json", fails=1).stdout)
+
+    assert [{name: each[name] for name in REFUSED} for each in told["refused"]] == [REFUSED]

@@ -39,8 +39,10 @@ def moving(scripted: ScriptedCluster, said: io.StringIO) -> Iterator[Moving]:
 
 
 def test_moves_are_followed_to_their_end(
-    scripted: ScriptedCluster, moving: Moving, said: io.StringIO
+    scripted: ScriptedCluster, moving: Moving, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    sizes = {(2, P0): 1000, (3, P0): 500}  # by then broker 2 leads it
+    monkeypatch.setattr("andiron.cli.cluster.moving.sizes_on", lambda client, asked: sizes)
     moving.begin(MOVES, throttle=None)
     assert len(scripted.under_way) == 2
     moving.follow([P0, P1])

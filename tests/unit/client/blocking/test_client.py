@@ -186,20 +186,6 @@ def raise_error(answer: DescribeClusterResponse) -> None:
         raise ErrorCode.of(answer.error_code).error()
 
 
-def test_every_broker_is_asked_if_every_one_can_answer(broker: ScriptedBroker, client: Client) -> None:
-    broker.on(ApiKey.DESCRIBE_CLUSTER, lambda request: DescribeClusterResponse(cluster_id="c"))
-
-    answers = client.call_every(DescribeClusterRequest(), DescribeClusterResponse)
-    assert {node_id: answer.cluster_id for node_id, answer in answers.items()} == {1: "c"}
-    broker.versions[ApiKey.DESCRIBE_CLUSTER] = (0, 0)
-    with (
-        Client(broker.bootstrap, QUICK) as other,
-        pytest.raises(Refused, match="this needs DescribeCluster 1"),
-    ):
-        other.call_every(DescribeClusterRequest(), DescribeClusterResponse, require=(1, "this"))
-    assert len(broker.requests("DescribeCluster")) == 1
-
-
 def test_a_leader_that_says_nothing_of_a_partition_is_noticed(broker: ScriptedBroker, client: Client) -> None:
     def ask(connection: Connection, asked: list[TopicPartition]) -> dict[TopicPartition, int]:
         return {}

@@ -30,14 +30,17 @@ class Query:
 
 
 class Writer:
-    def __init__(self, *queries: Query) -> None:
+    def __init__(self, *queries: Query | Exception) -> None:
         self.queries = list(queries)
 
     def start(self) -> Query:
-        return self.queries.pop(0)
+        next_one = self.queries.pop(0)
+        if isinstance(next_one, Exception):
+            raise next_one
+        return next_one
 
 
-def started(*queries: Query, patience_s: float = 30) -> Any:
+def started(*queries: Query | Exception, patience_s: float = 30) -> Any:
     writer: Any = Writer(*queries)
     return start_query(writer, patience_s)
 
@@ -65,6 +68,20 @@ def test_there_is_an_end_to_attempts() -> None:
     late = [Query(0, LATE) for _ in range(ATTEMPTS)]
 
     assert started(*late) is late[-1]
+
+
+def test_a_start_that_raises_because_python_was_late_is_made_again() -> None:
+    """As under Spark Connect, where the plan is made by the start."""
+    fine = Query(1)
+
+    assert started(RuntimeError(f"[x] {LATE}."), Query(0, LATE), RuntimeError(LATE), fine) is fine
+
+
+def test_a_start_that_raises_something_else_or_too_often_raises_that() -> None:
+    with pytest.raises(RuntimeError, match="no such topic"):
+        started(RuntimeError("no such topic"), Query(1))
+    with pytest.raises(RuntimeError, match=LATE):
+        started(*(RuntimeError(LATE) for _ in range(ATTEMPTS)), Query(1))
 
 
 @pytest.mark.parametrize("patience_s", [0, -1])
