@@ -50,7 +50,7 @@ def test_no_law_is_broken_in_a_cluster(seed):
 def test_a_seed_is_a_history_whatever_the_hash_seed(nodes):
     code = (
         "import logging; logging.disable(); from andiron.sim.play import play; "
-        f"print(play(12, nodes={nodes}).digest)"
+        f"print(play(18, nodes={nodes}).digest)"
     )
     digests = {
         subprocess.run(
