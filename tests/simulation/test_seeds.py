@@ -16,12 +16,14 @@ CLUSTERS = 12  # of these, as clusters too: each takes as long as three nodes al
 
 
 def kept_seeds():
-    """Each as seed/nodes; without nodes it is of a time when there was one."""
+    """Each once, as seed/nodes; without nodes it is of a time when there was one. One that says `long` takes more than
+    five seconds, and is played with what takes long: what it found has a test of its own beside it."""
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
-    for line in lines:
-        seed, _, nodes = line.split("#")[0].strip().partition("/")
-        if seed:
-            yield int(seed), int(nodes or 1)
+    for words in dict.fromkeys(tuple(line.split("#")[0].split()) for line in lines):
+        if words:
+            seed, _, nodes = words[0].partition("/")
+            marks = [pytest.mark.long] if "long" in words else []
+            yield pytest.param(int(seed), int(nodes or 1), marks=marks)
 
 
 @pytest.fixture(autouse=True)
