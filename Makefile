@@ -42,7 +42,7 @@ sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 fuzz: $(VENV)/.dev  ## play hostile requests of every API and version to a node (SECONDS=60), each step measured
 	cd tests && ../$(BIN)/python -m fuzzing --seconds $(SECONDS)
 
-bugs: $(VENV)/.dev  ## which law catches each bug planted in a cluster, and after how many seeds; takes hours
+bugs: $(VENV)/.dev  ## which law and which short history catch each planted bug; takes hours
 	cd tests && ../$(BIN)/python -m simulation.table
 
 kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round

@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -82,10 +83,16 @@ class Background:
 
 
 def prove(
-    sample: Sample, folder: str, chosen: dict[str, str], say: Callable[[str], None], brokers: int = 1
+    sample: Sample,
+    folder: str,
+    chosen: dict[str, str],
+    say: Callable[[str], None],
+    brokers: int = 1,
+    port: int | None = None,
 ) -> list[Finding]:
-    """Do it all in a folder, with settings of the pipeline's; what was found of each output."""
-    port = _free_port(max(2, brokers))
+    """Do it all in a folder, with settings of the pipeline's; what was found of each output. The first broker is on
+    `port`, or on one that is free."""
+    port = port or _free_port(max(2, brokers))
     bootstrap = ",".join(f"localhost:{port + number}" for number in range(brokers))
     begun_s = time.monotonic()
     data = os.path.join(folder, "pipeline-data")
@@ -239,15 +246,14 @@ def _kill_node(number: int, folder: str) -> None:
 
 
 def _free_port(count: int) -> int:
-    """One that is free, with those above it, for now."""
+    """One that is free, with those above it, for now; below those that the system gives to outgoing connections, which
+    would take it while the broker is down between two starts."""
     while True:
+        first = random.SystemRandom().randrange(10_000, 20_000)
         with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-            first = stack.enter_context(socket.socket())
-            first.bind(("localhost", 0))
-            port = int(first.getsockname()[1])
-            for above in range(port + 1, port + count):
-                stack.enter_context(socket.socket()).bind(("localhost", above))
-            return port
+            for port in range(first, first + count):
+                stack.enter_context(socket.socket()).bind(("localhost", port))
+            return first
 
 
 def main() -> int:

@@ -15,6 +15,7 @@ from proof import prove
 from sample import Sample
 
 from peers.node import Node
+from peers.ports import A_CLUSTER, free_port
 from peers.spark_cluster import SparkCluster, bare_python
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -29,7 +30,7 @@ def test_every_cent_arrives_though_the_driver_is_killed_and_a_broker_too(
     """One broker is restarted in order; of three, one is killed with kill -9."""
     sample = Sample(seed=5, orders=5_000, malformed=0.02)
 
-    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print, brokers)
+    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print, brokers, free_port(A_CLUSTER))
 
     assert [str(finding) for finding in findings if finding.problem] == []
 

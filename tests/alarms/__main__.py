@@ -27,7 +27,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from andiron.chaos.cluster import ChaosCluster
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
-from peers.process import free_port
+from peers.ports import free_port
 
 RULES = Path(__file__).parents[2] / "deploy" / "prometheus" / "andiron-rules.yml"
 SCRAPE_S = 15

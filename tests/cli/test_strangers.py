@@ -16,7 +16,7 @@ from andiron.broker.properties import parse_properties
 from andiron.cli.local_cluster.layout import render
 from cli.conftest import command
 from cli.test_cluster_operations import RECORDS, Operated, until
-from peers.process import free_port
+from peers.ports import free_port
 
 pytestmark = pytest.mark.slow
 

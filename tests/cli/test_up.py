@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import command
-from peers.process import free_port
+from peers.ports import free_port
 
 Start = Callable[..., "subprocess.Popen[str]"]
 LAST_LINE = "Ctrl-C stops it.\n"

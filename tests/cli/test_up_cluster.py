@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import command
-from peers.node_cluster import free_ports
+from peers.ports import A_CLUSTER, free_port
 
 Start = Callable[..., "Cluster"]
 LAST_LINE = "Ctrl-C stops it.\n"
@@ -42,7 +42,9 @@ class Cluster:
         for line in self.process.stdout:
             self.said.append(line)
             if line == LAST_LINE:
-                break
+                return
+        self.process.wait(TIMEOUT_S)
+        raise AssertionError(f"it did not start: {self.said} {self.err()}")
 
     def err(self) -> str:
         return self.errors.read_text()
@@ -77,7 +79,7 @@ def start(folder: Path) -> Iterator[Start]:
     started: list[Cluster] = []
 
     def start_one(*options: object, port: int | None = None) -> Cluster:
-        started.append(Cluster(folder / "cluster", port or free_ports(5), *options))
+        started.append(Cluster(folder / "cluster", port or free_port(A_CLUSTER), *options))
         return started[-1]
 
     yield start_one

@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from peers import jars
 from peers.kafka import Kafka
 from peers.node import Node
-from peers.process import Server, free_port
+from peers.ports import free_port
+from peers.process import Server
 
 # What needs a service that this node does not have yet, by a piece of the test's name.
 NOT_YET = {

@@ -11,7 +11,7 @@ from peers import clients
 from peers.asking import Asker
 from peers.clients.base import Record
 from peers.node import Node
-from peers.process import free_port
+from peers.ports import free_port
 from peers.waiting import eventually
 
 SET = 0

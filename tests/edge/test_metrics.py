@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from edge.scraping import get, scrape, until
 from peers.node import Node
 from peers.node_cluster import NodeCluster
-from peers.process import free_port
+from peers.ports import free_port
 
 T0 = '{topic="t",partition="0"}'
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from andiron.shipped import FOLDERS
-from peers.process import free_port
+from peers.ports import free_port
 from peers.quick_spark import use_quick_spark
 from peers.waiting import eventually
 

@@ -13,7 +13,8 @@ import subprocess
 import uuid
 
 from peers import jars
-from peers.process import Server, free_port
+from peers.ports import free_port
+from peers.process import Server
 
 # kafka-server-start.sh: heap; kafka-run-class.sh: performance options and headless mode.
 HEAP = ["-Xmx1G", "-Xms1G"]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from peers.kafka import Kafka, new_id
-from peers.process import free_port
+from peers.ports import free_port
 
 SMALL = [
     "-Xmx256m",

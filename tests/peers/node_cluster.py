@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import sys
 import time
 from pathlib import Path
 
 from peers.node import Node
-from peers.process import free_port
+from peers.ports import A_CLUSTER, free_port
 
 
 class NodeCluster(Node):
@@ -26,7 +25,7 @@ class NodeCluster(Node):
         settings: dict[str, str] | None = None,
         options: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(folder, free_ports(count), settings)
+        super().__init__(folder, free_port(A_CLUSTER), settings)
         self.count = count
         self.options = options
         self._printed_before = 0
@@ -66,13 +65,3 @@ class NodeCluster(Node):
     def kill_node(self, node_id: int) -> None:
         """As a crash of one of them would."""
         os.kill(self.node_pids()[node_id], signal.SIGKILL)
-
-
-def free_ports(count: int) -> int:
-    """The first of some ports in a row that nobody has."""
-    while True:
-        first = free_port()
-        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
-            for port in range(first, first + count):
-                held.enter_context(socket.socket()).bind(("localhost", port))
-            return first

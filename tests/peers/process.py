@@ -12,15 +12,14 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import random
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
 from typing import Self
 
 from peers import probe
+from peers.ports import free_port
 
 
 class DidNotStart(Exception):
@@ -141,17 +140,3 @@ class Server:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-
-
-def free_port() -> int:
-    """A port such that nobody listens on it or on the one above it, which a node takes for its controller.
-
-    Not of the range from which the system numbers outgoing connections: while a server is down between two
-    starts, a client that tries to reach it there could be given its port, or even be connected to itself.
-    """
-    while True:
-        port = random.SystemRandom().randrange(15_000, 32_000)
-        with contextlib.suppress(OSError), socket.socket() as low, socket.socket() as high:
-            low.bind(("127.0.0.1", port))
-            high.bind(("127.0.0.1", port + 1))
-            return port

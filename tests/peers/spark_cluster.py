@@ -22,7 +22,8 @@ from typing import Self
 
 import pyspark
 
-from peers.process import DidNotStart, free_port
+from peers.ports import free_port
+from peers.process import DidNotStart
 from peers.waiting import eventually
 
 HOST = "127.0.0.1"

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from peers.process import free_port
+from peers.ports import free_port
 
 KIND = "ANDIRON_SPARK_KIND"
 OURS = "ours"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from peers.node import Node
-from peers.process import free_port
+from peers.ports import free_port
 
 MINIMAL = "node.id=1\nprocess.roles=broker,controller\ncontroller.listener.names=CONTROLLER\n"
 LISTENERS = "listeners=PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:0\n"

@@ -16,12 +16,14 @@ CLUSTERS = 12  # of these, as clusters too: each takes as long as three nodes al
 
 
 def kept_seeds():
-    """Each as seed/nodes; without nodes it is of a time when there was one."""
+    """Each once, as seed/nodes; without nodes it is of a time when there was one. One that says `long` takes more than
+    five seconds, and is played with what takes long: what it found has a test of its own beside it."""
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
-    for line in lines:
-        seed, _, nodes = line.split("#")[0].strip().partition("/")
-        if seed:
-            yield int(seed), int(nodes or 1)
+    for words in dict.fromkeys(tuple(line.split("#")[0].split()) for line in lines):
+        if words:
+            seed, _, nodes = words[0].partition("/")
+            marks = [pytest.mark.long] if "long" in words else []
+            yield pytest.param(int(seed), int(nodes or 1), marks=marks)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +52,7 @@ def test_no_law_is_broken_in_a_cluster(seed):
 def test_a_seed_is_a_history_whatever_the_hash_seed(nodes):
     code = (
         "import logging; logging.disable(); from andiron.sim.play import play; "
-        f"print(play(12, nodes={nodes}).digest)"
+        f"print(play(18, nodes={nodes}).digest)"
     )
     digests = {
         subprocess.run(

