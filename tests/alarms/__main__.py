@@ -38,6 +38,10 @@ GONE = {
     "AndironUnderReplicated",
     "AndironFollowerLags",
 }
+BUSY, CALM = (20, 0.1), (1, 2.0)  # records at a time, and seconds between
+SLOW_BYTES_PER_SECOND = (
+    250  # a batch of one record takes most of a second, and one in two seconds is kept up with
+)
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -107,7 +111,7 @@ class Load:
             )
             for name in ("quick", "slow", "never")
         }  # fmt: skip
-        self.rate = 20
+        self.rate, self.pause_s = BUSY
 
     def begin(self) -> None:
         places = [TopicPartition("t", number, 0) for number in range(3)]
@@ -124,7 +128,11 @@ class Load:
             self._producer.poll(0)
             for name in ("quick", "never"):
                 self._groups[name].consume(1000, 0.05)
-            time.sleep(0.1)
+            time.sleep(self.pause_s)
+
+    def be(self, pace: tuple[int, float]) -> None:
+        """Go on like this."""
+        self.rate, self.pause_s = pace
 
     def close(self) -> None:
         self._producer.purge()
@@ -141,6 +149,14 @@ def cases(load: Load) -> list[Case]:
         followers[:] = [node for node in cluster.ids if node not in (leader, controller)]
         return followers[0]
 
+    def brake(cluster: ChaosCluster) -> None:
+        load.be(CALM)
+        cluster.slow_down(follower(cluster), SLOW_BYTES_PER_SECOND)
+
+    def let_go(cluster: ChaosCluster) -> None:
+        cluster.speed_up(followers[0])
+        load.be(BUSY)
+
     return [
         Case("nothing happens", lambda cluster: None, 20, {"AndironLagClimbs", "AndironNeverCommitted"}),
         Case(
@@ -155,6 +171,7 @@ def cases(load: Load) -> list[Case]:
             "a leader is killed", lambda cluster: cluster.kill(cluster.partition("t").leader), 8, GONE,
             lambda cluster: cluster.start_all() and None,
         ),
+        Case("a disk is slow", brake, 18, {"AndironSlowDisk"}, let_go),
     ]  # fmt: skip
 
 
