@@ -150,3 +150,18 @@ def test_groups_and_topics_are_all_told(node):
     groups, topics = map(node.answer, tickets)
     assert [each.group_id for each in groups.groups] == ["g"]
     assert {topic.name: len(topic.partitions) for topic in topics.topics}["u"] == 450
+
+
+def test_in_a_session_only_what_has_moved_counts_as_many(node):
+    """A follower's session has thousands of partitions, and few of them move at a time: those are answered at once."""
+    ticket = node.send(of_all(session_epoch=0), 12)
+    node.settle()
+    session = node.answer(ticket).session_id
+    node.send(
+        FetchRequest(session_id=session, session_epoch=1, max_bytes=1 << 20), 12
+    )  # all are looked at once more
+    node.settle()
+    node.produce("t", b"a", conn=OTHER)
+
+    answer = node.ask(FetchRequest(session_id=session, session_epoch=2, max_bytes=1 << 20), 12)
+    assert values(answer) == [b"a"]

@@ -83,7 +83,7 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> Answer | InSlices[
         session.is_replicas = _replica(body) is not None
         broker.touch(session)  # an earlier fetch of the session waits no longer
     fetch = Fetch(broker, request, session)
-    if len(fetch.asked) > SLICE:
+    if fetch.is_long:
         return _at_length(fetch, request)
     fetch.note_progress(request.now)
     if body.max_wait_ms <= 0 or not fetch.asked or fetch.is_enough():
@@ -93,8 +93,7 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> Answer | InSlices[
 
 
 def _at_length(fetch: Fetch, request: Request[FetchRequest]) -> InSlices[Answer]:
-    """The same for thousands of partitions. Those that were looked at first may have moved since: such a fetch looks
-    at all of them again before it waits."""
+    """The same for thousands of partitions. Where some have moved since, it looks at all again before it waits."""
     now = request.now
     yield from each(fetch.begin_to_note(now), lambda asked: fetch.note(asked, now), SLICE)
     fetch.begin_to_look()
@@ -132,6 +131,8 @@ class Fetch:
         self._committed = body.isolation_level == READ_COMMITTED
         self._incremental = session is not None and body.session_epoch > 0
         self.asked = once(body) if session is None else session.partitions()
+        to_look_at = session.fresh if session is not None and self._incremental else self.asked
+        self.is_long = len(to_look_at) > SLICE
         self.found: list[Found] = []
         self._has_looked = self._just_looked = False
         self._size = self._left = 0
