@@ -39,6 +39,7 @@ def internal_topic(name: str, settings: NodeSettings) -> CreatableTopic:
             "compression.type": "uncompressed",
             "min.insync.replicas": str(transactions.transaction_state_log_min_isr),
             "segment.bytes": str(transactions.transaction_state_log_segment_bytes),
+            "unclean.leader.election.enable": "false",  # whatever brokers say: decisions may not be lost
         },
     )
 

@@ -40,7 +40,7 @@ def test_the_transaction_topic_is_made_as_the_settings_of_transactions_say():
     assert (topic.name, topic.num_partitions, topic.replication_factor) == (TRANSACTIONS, 9, 3)
     assert configs == {
         "cleanup.policy": "compact", "compression.type": "uncompressed", "min.insync.replicas": "2",
-        "segment.bytes": "6000000",
+        "segment.bytes": "6000000", "unclean.leader.election.enable": "false",
     }  # fmt: skip
 
 

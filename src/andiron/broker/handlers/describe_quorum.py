@@ -1,6 +1,7 @@
 """DescribeQuorum (key 55), versions 0-2: who leads the metadata quorum, and how far everybody's log goes.
 
-The leader knows; a broker passes the question on.
+The leader knows; a broker passes the question on. Voters that are in everybody's settings (kraft.version 0) are
+known by their ids alone: none of them is told with a directory.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from andiron.broker.request import Request
 from andiron.broker.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId, wall_time
+from andiron.quorum.voter_set import NOWHERE
 from andiron.replication.leader import Progress
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_quorum import (
@@ -59,6 +61,9 @@ def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
         if now - seen.fetched_at < OBSERVER_MS
     ]
     (voters if me in member.quorum.voters else observers).append(itself)
+    if not member.voters.kraft_version:
+        for each in voters:
+            each.replica_directory_id = NOWHERE
     described = DescribeQuorumResponsePartition(
         METADATA.partition,
         leader_id=me,

@@ -54,6 +54,15 @@ def test_brokers_that_do_not_vote_are_observers():
     assert [state.replica_id for state in described.observers] == [2, 3]
 
 
+def test_voters_of_the_settings_are_told_without_a_directory_and_observers_with_theirs():
+    cluster = small_cluster((1, 2), voters=(1,))
+    cluster.pass_time(600)
+    [described] = cluster.answer(2, asking()).topics[0].partitions
+
+    assert [state.replica_directory_id for state in described.current_voters] == [bytes(16)]
+    assert bytes(16) not in [state.replica_directory_id for state in described.observers]
+
+
 def test_an_observer_that_is_long_gone_is_forgotten():
     cluster = small_cluster((1, 2, 3), voters=(1,))
     cluster.kill(3)
