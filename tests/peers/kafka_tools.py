@@ -38,6 +38,7 @@ MAINS = {
     "kafka-groups": TOOLS + "GroupsCommand",
     "kafka-leader-election": TOOLS + "LeaderElectionCommand",
     "kafka-log-dirs": TOOLS + "LogDirsCommand",
+    "kafka-metadata-shell": "org.apache.kafka.shell.MetadataShell",
     "kafka-metadata-quorum": TOOLS + "MetadataQuorumCommand",
     "kafka-producer-perf-test": TOOLS + "ProducerPerformance",
     "kafka-reassign-partitions": TOOLS + "reassign.ReassignPartitionsCommand",
@@ -51,6 +52,7 @@ MAINS = {
     "kafka-transactions": TOOLS + "TransactionsCommand",
     "kafka-verifiable-consumer": TOOLS + "VerifiableConsumer",
     "kafka-verifiable-producer": TOOLS + "VerifiableProducer",
+    "kafka-verifiable-share-consumer": TOOLS + "VerifiableShareConsumer",
 }
 
 
@@ -67,16 +69,17 @@ class KafkaTools:
 
     def __init__(self) -> None:
         descriptor, self._errors = tempfile.mkstemp(prefix="kafka-tools-", suffix=".log")
-        command = [jars.java(), *OPTIONS, "-cp", jars.server_jars().classpath, str(SOURCE)]
+        classpath = f"{jars.server_jars().classpath}:{jars.shell_jars().classpath}"
+        command = [jars.java(), *OPTIONS, "-cp", classpath, str(SOURCE)]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=descriptor, text=True
         )
         os.close(descriptor)
 
-    def run(self, tool: str, *arguments: str, stdin: str = "") -> Said:
-        """Run a tool to its end."""
+    def run(self, tool: str, *arguments: str, stdin: str = "", until: str = "") -> Said:
+        """Run a tool to its end; one that goes on in threads of its own, `until` it has printed what matches that."""
         assert self._process.stdin and self._process.stdout
-        command = {"main": MAINS[tool], "arguments": arguments, "stdin": stdin}
+        command = {"main": MAINS[tool], "arguments": arguments, "stdin": stdin, "until": until}
         self._process.stdin.write(json.dumps(command) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()

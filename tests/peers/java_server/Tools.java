@@ -11,21 +11,24 @@ import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.apache.kafka.common.utils.Exit;
 
 /**
  * Kafka's command line tools in one virtual machine: one command a line in, what it printed and its exit code out.
  *
  * <pre>
- *   {"main": "org.apache.kafka.tools.TopicCommand", "arguments": ["--list", …], "stdin": ""}
+ *   {"main": "org.apache.kafka.tools.TopicCommand", "arguments": ["--list", …], "stdin": "", "until": ""}
  *   → {"code": 0, "out": "…", "err": "…"}
  * </pre>
  *
- * The tools end the process when they are done; here that ends the command. Exit is Kafka's own place for it.
+ * The tools end the process when they are done; here that ends the command. Exit is Kafka's own place for it. Some
+ * go on in threads of their own: these may until what they print matches "until", and are then interrupted.
  */
 public final class Tools {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int FAILED = 1;
+    private static final long PATIENCE_NS = 30_000_000_000L;
 
     /** What stands for the end of the process. */
     private static final class Ended extends Error {
@@ -75,7 +78,13 @@ public final class Tools {
             System.setIn(new ByteArrayInputStream(command.get("stdin").asText().getBytes(StandardCharsets.UTF_8)));
             Class<?> main = Class.forName(command.get("main").asText());
             Object words = arguments.toArray(new String[0]);
-            scala.Console.withOut(System.out, () -> scala.Console.withErr(System.err, () -> invoke(main, words)));
+            ThreadGroup tool = new ThreadGroup("tool");
+            Thread thread = new Thread(tool, () ->
+                scala.Console.withOut(System.out, () -> scala.Console.withErr(System.err, () -> invoke(main, words))));
+            thread.start();
+            thread.join();
+            await(Pattern.compile(command.get("until").asText()), out);
+            tool.interrupt();
         } finally {
             System.setOut(outBefore);
             System.setErr(errBefore);
@@ -86,6 +95,13 @@ public final class Tools {
         answer.put("out", out.toString(StandardCharsets.UTF_8));
         answer.put("err", err.toString(StandardCharsets.UTF_8));
         return answer;
+    }
+
+    private static void await(Pattern wanted, ByteArrayOutputStream out) throws InterruptedException {
+        long end = System.nanoTime() + PATIENCE_NS;
+        while (!wanted.matcher(out.toString(StandardCharsets.UTF_8)).find() && System.nanoTime() < end) {
+            Thread.sleep(20);
+        }
     }
 
     private static Object invoke(Class<?> main, Object words) {
