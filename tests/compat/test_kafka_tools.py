@@ -307,7 +307,7 @@ PASSING = [
     (re.compile(r"FOLDER/(one|two)"), "DIRECTORY"),
     (re.compile(r"(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+: "), ""),
     (re.compile(r"(?m)^\d{4}-\d\d-\d\d .*, .*$"), "MEASURED"),
-    (re.compile(r"crc: \d+"), "CHECKSUM"),
+    (re.compile(r"(crc|size): \d+"), r"\1"),  # the times of records are in both
     (re.compile(r"(Percentiles: ).*"), r"\1"),
     (re.compile(r"\b\d{13}\b"), "TIME"),
     (re.compile(r"\d+\.\d+|\d+(?= ms)"), "NUMBER"),
