@@ -40,7 +40,9 @@ def start(spark, settings):
     return [query.option("checkpointLocation", settings.data + "/checkpoint").foreachBatch(sink).start()]
 '''
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+PATIENCE_S = 300  # Spark may take long to start where others are at work
 
 
 @pytest.fixture
@@ -104,19 +106,19 @@ def test_a_pipeline_is_run_watched_stopped_and_goes_on(call: Any, start: Any) ->
         state = json.loads(call("status", "ticks", "--json").stdout or "{}")
         return state["queries"][0]["batch"] if state.get("queries") else -1
 
-    eventually(lambda: batch() >= 2, 120)
+    eventually(lambda: batch() >= 2, PATIENCE_S)
     assert "ticks is running, in process" in call("status", "ticks").stdout
     second = call("run", "ticks")
     assert second.returncode == 1 and "runs already" in second.stderr
 
     assert call("stop", "ticks").stdout == "ticks is stopped\n"
-    assert running.wait(30) == 0
+    assert running.wait(PATIENCE_S) == 0
     assert running.stdout.read().splitlines()[-1] == "ticks is stopped; the next run goes on from here"
     assert running.stderr.read() == ""
     last = batch()
 
     again = start("--set", f"fail.at={last + 2}")
-    _, told = again.communicate(timeout=120)
+    _, told = again.communicate(timeout=PATIENCE_S)
     assert again.returncode == 1
     assert told.startswith("andiron: ticks failed: this batch was told to fail (")
     assert len(told.splitlines()) == 1
@@ -126,10 +128,10 @@ def test_a_pipeline_is_run_watched_stopped_and_goes_on(call: Any, start: Any) ->
 
 def test_sigterm_to_the_whole_process_group_is_a_stop_like_any_other(call: Any, start: Any) -> None:
     running = start()
-    eventually(lambda: call("status", "ticks").returncode == 0, 120)
+    eventually(lambda: call("status", "ticks").returncode == 0, PATIENCE_S)
 
     os.killpg(running.pid, signal.SIGTERM)
-    told, problems = running.communicate(timeout=120)
+    told, problems = running.communicate(timeout=PATIENCE_S)
 
     assert (running.returncode, problems) == (0, "")
     assert told.splitlines()[-2:] == [
@@ -140,7 +142,7 @@ def test_sigterm_to_the_whole_process_group_is_a_stop_like_any_other(call: Any, 
 
 def test_a_pipeline_that_was_killed_is_known_to_be_gone(call: Any, start: Any) -> None:
     running = start()
-    eventually(lambda: call("status", "ticks").returncode == 0, 120)
+    eventually(lambda: call("status", "ticks").returncode == 0, PATIENCE_S)
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
 
@@ -152,11 +154,11 @@ def test_a_pipeline_that_was_killed_is_known_to_be_gone(call: Any, start: Any) -
 
 def test_a_spark_that_dies_is_one_line(call: Any, start: Any) -> None:
     running = start()
-    eventually(lambda: "batch" in call("status", "ticks").stdout, 120)
+    eventually(lambda: "batch" in call("status", "ticks").stdout, PATIENCE_S)
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     (java,) = [each for each in children if "java" in os.readlink(f"/proc/{each}/exe")]
     os.kill(int(java), signal.SIGKILL)
-    _, told = running.communicate(timeout=120)
+    _, told = running.communicate(timeout=PATIENCE_S)
 
     assert running.returncode == 1
     assert told.startswith("andiron: Spark has ended by itself; ")
