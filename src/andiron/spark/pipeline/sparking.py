@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import threading
+import warnings
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
@@ -45,8 +46,9 @@ def start_spark(app: str, master: str | None, conf: Mapping[str, str], log: str)
 
 
 def stop_spark(spark: SparkSession) -> None:
-    """End the session and its JVM, unless they have ended by themselves."""
-    with contextlib.suppress(*GONE):
+    """End the session and its JVM, unless they have ended by themselves: that is told elsewhere, and once."""
+    with contextlib.suppress(*GONE), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
         spark.stop()
     with contextlib.suppress(*GONE):
         end()

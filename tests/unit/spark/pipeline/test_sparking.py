@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -90,6 +91,12 @@ def test_a_session_that_is_gone_needs_no_stopping(monkeypatch: pytest.MonkeyPatc
     def gone() -> None:
         raise ConnectionRefusedError
 
-    spark: Any = SimpleNamespace(stop=gone)
+    def complain() -> None:
+        warnings.warn("Unable to cleanly shutdown Spark JVM process.", RuntimeWarning, stacklevel=1)
+
     monkeypatch.setattr(sparking, "end", gone)
-    stop_spark(spark)
+    for stop in (gone, complain):
+        spark: Any = SimpleNamespace(stop=stop)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            stop_spark(spark)
