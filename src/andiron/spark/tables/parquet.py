@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
@@ -98,6 +97,8 @@ class ParquetTable(Table):
 
     def dataset(self, batches: Sequence[int] | None = None) -> Any:
         """The rows of some batches, or of all."""
+        import pyarrow.dataset as ds  # it brings pandas: half a second of a pipeline's start
+
         numbers = self._numbers() if batches is None else batches
         names = [
             each.name for number in numbers for each in self.files.list(f"batch={number}") if _is_part(each)

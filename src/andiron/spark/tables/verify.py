@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
@@ -244,7 +243,7 @@ def _within(pieces: Sequence[Piece]) -> Any:
     """The filter by which a dataset passes over files that have none of these offsets."""
     start = min(piece.range.start for piece in pieces)
     end = max(piece.range.end for piece in pieces)
-    return (ds.field("offset") >= start) & (ds.field("offset") < end)
+    return (pc.field("offset") >= start) & (pc.field("offset") < end)
 
 
 def _by_partition(rows: Any) -> Iterator[tuple[TopicPartition, Counts]]:
