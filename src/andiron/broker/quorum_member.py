@@ -64,6 +64,9 @@ from andiron.replication.leader import Progress
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
 LANE = "quorum"
 DOUBTED_FOR = 3  # times the fetch timeout: by then the others have noticed who is gone, and elected another
+# What a voter says who leaves the vote undecided, or gives none, but says who leads: to one of an old epoch, and to one
+# that votes no more and has not heard of it.
+ANSWERS = (ErrorCode.NONE, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.INCONSISTENT_VOTER_SET)
 POSTPONED_MS = 1_000  # until what could not be written down is tried again
 
 log = logging.getLogger(__name__)
@@ -332,7 +335,7 @@ class QuorumMember:
             never_did = said.leader_id == self._me and said.leader_epoch > self.quorum.epoch
             if never_did:
                 self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
-            if said.error_code in (ErrorCode.NONE.number, ErrorCode.FENCED_LEADER_EPOCH.number):
+            if ErrorCode.of(said.error_code) in ANSWERS:
                 self.step(
                     VoteAnswered(
                         ask.voter, ask.epoch, ask.pre_vote, said.vote_granted, LeaderEpoch(said.leader_epoch),

@@ -121,6 +121,32 @@ def test_a_leader_that_is_removed_counts_the_others_only():
     made.until(lambda: all_agree(made, [2]))
 
 
+# ── who was away ─────────────────────────────────────────────────────────────────────
+
+
+def test_one_that_was_removed_while_it_was_away_hears_of_it_and_follows():
+    made = grown()
+    where, folder = directory(made, 3), made.broker(3).metadata.partition.log.directory
+    made.kill(3)
+    assert remove(made, 3, where=where) == "NONE"
+    made.members[3].disk.remove(f"{folder}/quorum-state")  # it had not heard yet who leads in this epoch
+    made.start(3)
+
+    made.until(lambda: made.all_ready() and voters_at(made, 3) == [1, 2])
+
+
+def test_one_that_was_away_while_the_leader_was_let_in_finds_it():
+    made = grown()
+    made.kill(3)
+    assert add(made, 4) == "NONE"
+    assert remove(made, 1) == "NONE"
+    made.until(lambda: voters_at(made, 4) == [2, 3, 4])
+    made.kill(2)
+    made.start(3)
+
+    made.until(lambda: made.controller == 4 and voters_at(made, 3) == [2, 3, 4])
+
+
 # ── refused ──────────────────────────────────────────────────────────────────────────
 
 
