@@ -69,6 +69,7 @@ def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     )
     monkeypatch.setattr(running, "cluster_id", lambda bootstrap: "a cluster")
     monkeypatch.setattr(sparking, "start_spark", lambda app, master, conf, log: spark)
+    monkeypatch.setattr(sparking, "end", lambda: None)  # a JVM of this process is somebody else's
     monkeypatch.setattr(watching, "LOOK_EVERY_S", 0)
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = {number: signal.getsignal(number) for number in SIGNALS}
