@@ -35,6 +35,9 @@ import socket
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
+
+from andiron.spark.runtime.stand_in import LENGTH_BYTES, STREAMS
 
 DRIVER = 0  # the server's standard input, which closes when the driver ends, however it does
 TAKEN = b"+"  # a fork to its stand-in: from now on wait for my exit status
@@ -58,8 +61,6 @@ PRELOADED = (
     "pyspark_andiron",
 )
 
-_STREAMS = 3  # standard input, output, error
-_LENGTH_BYTES = 4
 _AT_START = re.compile(r"PYTHON[A-Z0-9]+")  # variables that an interpreter reads when it starts ...
 _LATER = {"PYTHONPATH", "PYTHONUNBUFFERED"}  # ... but for those that a fork can obey as well
 
@@ -126,16 +127,19 @@ class Server:
 
     def _fork(self) -> socket.socket | None:
         link, _ = self._listener.accept()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            link.close()  # the stand-in tries for itself
+            return None
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             return link
         self._links[pid] = link
-        self._poll.register(
-            link, select.POLLRDHUP
-        )  # what it says is for the fork; that it has gone is for us
+        # What it says is for the fork; that it has gone is for us.
+        self._poll.register(link, select.POLLRDHUP)
         return None
 
     def _bury(self) -> None:
@@ -147,17 +151,16 @@ class Server:
             link = self._links.pop(pid)
             if link is not None:
                 self._poll.unregister(link)
+                code = os.waitstatus_to_exitcode(status)
                 with contextlib.suppress(OSError), link:
-                    link.sendall(
-                        os.waitstatus_to_exitcode(status).to_bytes(_LENGTH_BYTES, "big", signed=True)
-                    )
+                    link.sendall(code.to_bytes(LENGTH_BYTES, "big", signed=True))
 
     def _let_go(self, descriptor: int) -> None:
-        """Who ended the stand-in meant the fork."""
-        self._poll.unregister(descriptor)
+        """Who ended the stand-in meant the fork, if that has not ended in the same moment."""
         for pid, link in self._links.items():
             if link is not None and link.fileno() == descriptor:
                 self._links[pid] = None
+                self._poll.unregister(link)
                 link.close()
                 os.kill(pid, signal.SIGTERM)
                 return
@@ -176,9 +179,9 @@ class Server:
 def become(link: socket.socket) -> None:
     """Turn this fork into the process that was asked for, and run it."""
     request, streams = receive(link)
-    for target, stream in enumerate(streams):
+    for target, stream in zip(STREAMS, streams, strict=True):
         os.dup2(stream, target)
-    os.closerange(_STREAMS, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(len(STREAMS), os.sysconf("SC_OPEN_MAX"))
     os.chdir(request.folder)
     if not can_be_forked(request, os.environ):
         os.execve(sys.executable, [sys.executable, *request.arguments], request.environ)
@@ -187,7 +190,8 @@ def become(link: socket.socket) -> None:
     os.environ.update(request.environ)
     if "PYTHONUNBUFFERED" in request.environ:
         for printed in (sys.stdout, sys.stderr):
-            printed.reconfigure(write_through=True)  # type: ignore[union-attr]
+            assert isinstance(printed, TextIOWrapper), "nobody has put something else there yet"
+            printed.reconfigure(write_through=True)
     _, module, *sys.argv[1:] = request.arguments
     sys.modules.pop(module, None)  # it is to run, not to have been run
     runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -195,7 +199,7 @@ def become(link: socket.socket) -> None:
 
 def receive(link: socket.socket) -> tuple[Request, list[int]]:
     """What the stand-in was started as, and its standard streams."""
-    head, descriptors, _, _ = socket.recv_fds(link, _LENGTH_BYTES, _STREAMS)
+    head, descriptors, _, _ = socket.recv_fds(link, LENGTH_BYTES, len(STREAMS))
     with link, link.makefile("rb") as rest:
         text = rest.read(int.from_bytes(head, "big"))
         link.sendall(TAKEN)

@@ -13,8 +13,8 @@ import os
 import socket
 import sys
 
-LENGTH_BYTES = 4
-STREAMS = [0, 1, 2]
+LENGTH_BYTES = 4  # of the length of what is asked, and of an exit status
+STREAMS = [0, 1, 2]  # standard input, output and error, which go to the fork
 
 
 def main(address: str, arguments: list[str]) -> int:

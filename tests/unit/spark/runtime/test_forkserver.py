@@ -121,6 +121,20 @@ def test_who_ends_the_stand_in_ends_the_fork(served: Served) -> None:
     eventually(lambda: not os.path.exists(f"/proc/{fork}"))
 
 
+def test_a_fork_and_its_stand_in_may_end_in_one_moment(served: Served) -> None:
+    process = served.start("-m", "http.server", "0", PYTHONUNBUFFERED="1")
+    assert process.stdout is not None
+    process.stdout.readline()
+    (fork,) = served.forks()
+    served.process.send_signal(signal.SIGSTOP)
+    os.kill(fork, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    served.process.send_signal(signal.SIGCONT)
+
+    assert json.loads(served.start("-m", "shows").communicate("")[0])["preloaded"], "it goes on serving"
+
+
 def test_a_server_goes_with_its_driver_and_the_last_fork(served: Served) -> None:
     process = served.start("-m", "shows")
     eventually(lambda: served.forks() != [])
