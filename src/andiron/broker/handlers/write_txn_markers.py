@@ -41,6 +41,12 @@ log = logging.getLogger(__name__)
 
 def handle(broker: Broker, request: Request[WriteTxnMarkersRequest]) -> InSlices[Wait]:
     markers, latest = request.body.markers, _latest_epoch(broker)
+    beyond = [marker for marker in markers if marker.coordinator_epoch > latest]
+    if beyond:
+        log.warning(
+            "%d of %d markers are refused, the first of producer %d: no coordinator is at epoch %d, as far as it is "
+            "known here", len(beyond), len(markers), beyond[0].producer_id, beyond[0].coordinator_epoch,
+        )  # fmt: skip
     asked = yield from each(markers, lambda marker: _write(broker, marker, latest, request.now), SLICE)
     written = Wait.all(asked)
     return written.and_then(
@@ -60,10 +66,6 @@ def _latest_epoch(broker: Broker) -> int:
 def _write(broker: Broker, asked: WritableTxnMarker, latest: int, now: Millis) -> Outcome | Wait:
     named = [TopicPartition(topic.name, index) for topic in asked.topics for index in topic.partition_indexes]
     if asked.coordinator_epoch > latest:
-        log.warning(
-            "a marker of producer %d is refused: no coordinator is at epoch %d, as far as it is known here",
-            asked.producer_id, asked.coordinator_epoch,
-        )  # fmt: skip
         return dict.fromkeys(named, ErrorCode.UNKNOWN_LEADER_EPOCH)
     marker = Marker(
         asked.producer_id,
