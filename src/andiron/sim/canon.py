@@ -14,14 +14,14 @@ Read next: invariants/growth.py, which writes here; invariants/agreement.py, whi
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from andiron.model.ids import Millis, TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.record import Record
 from andiron.sim.ledger import Sent
-from andiron.sim.verdicts import Verdicts
+from andiron.sim.verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
     from andiron.broker.partition import Partition
@@ -96,6 +96,11 @@ class Canon:
         return next(
             (offset for offset in self.records if offset >= start and offset not in mirror.records), None
         )
+
+    def decisions(self) -> Iterator[tuple[Stored, Verdict]]:
+        """Every batch with what became of it."""
+        for stored in self.batches:
+            yield stored, self.verdicts.of(stored.base)
 
     def is_lost(self, mirror: Mirror, offset: int) -> bool:
         """Whether what a replica has there is of before a loss that was excused: it has to take that back, once it

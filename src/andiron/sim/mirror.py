@@ -58,6 +58,7 @@ class Mirror:
         self.records: dict[int, Record] = {}
         self.live: dict[int, None] = {}
         self.batches: list[Stored] = []
+        self.dropped: list[tuple[Stored, Verdict]] = []  # batches from before the log began anew
         self.rotten: dict[int, int] = {}  # batches with bits turned over: base → end
         self.was_rotten = False
         self.was_robbed = (
@@ -105,6 +106,7 @@ class Mirror:
         """Everything from `end` on never was."""
         self.end, self.kept = end, min(self.kept, end)
         self.batches = [stored for stored in self.batches if stored.end <= end]
+        self.dropped = [(stored, verdict) for stored, verdict in self.dropped if stored.end <= end]
         decided, self.verdicts = self.verdicts, Verdicts(self.batches)
         for base in self.verdicts.undecided():
             if decided.of(base) is not Verdict.OPEN:
@@ -132,6 +134,7 @@ class Mirror:
 
     def begin_anew(self, start: int) -> None:
         """A follower has dropped all of its log, to go on where its leader's begins; and what it knew of epochs."""
+        self.dropped += [(stored, self.verdicts.of(stored.base)) for stored in self.batches]
         self.batches = []
         self.start_fell = True
         self.restart(start)
@@ -142,6 +145,12 @@ class Mirror:
         for offset in [offset for offset in self.live if offset < start]:
             del self.live[offset]
         self.start = start
+
+    def decisions(self) -> Iterator[tuple[Stored, Verdict]]:
+        """Every batch that stands, or stood before the log began anew, with what became of it."""
+        yield from self.dropped
+        for stored in self.batches:
+            yield stored, self.verdicts.of(stored.base)
 
     def batch_at(self, offset: int) -> Stored:
         """The batch that a record stands, or stood, in."""

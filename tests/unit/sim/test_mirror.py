@@ -57,6 +57,18 @@ def test_what_stood_in_a_log_before_it_began_anew_is_of_no_epoch():
     assert (3 in mirror.records, mirror.epoch_at(3)) == (True, None)
 
 
+def test_what_became_of_a_batch_is_remembered_when_its_log_begins_anew_until_it_is_back(quiet):
+    quiet.create()
+    quiet.write(b"x", b"y")
+    quiet.write(b"z")
+    mirror = quiet.mirror()
+    before = list(mirror.decisions())
+    mirror.begin_anew(3)
+    assert (mirror.batches, list(mirror.decisions())) == ([], before)
+    mirror.cut(2)  # the power brought back what was dropped from here on
+    assert list(mirror.decisions()) == before[:1]
+
+
 def test_a_batch_that_compaction_took_by_a_lost_decision_is_open_to_nobody_and_remembered(quiet):
     quiet.create()
     quiet.write(b"x")

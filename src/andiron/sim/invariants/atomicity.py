@@ -82,13 +82,13 @@ class TransactionsAreAtomic(Watcher):
         found: dict[int, Verdict] = {}
         logs: list[Mirror | Canon] = [self._mirrors.of(*replica) for replica in all_led(world)]
         for log in logs if self._canons is None else self._canons.values():
-            for stored in log.batches:
+            for stored, verdict in log.decisions():
                 first = _first(log, stored) if stored.transactional and stored.marker is None else None
                 sent = None if first is None else self._ledger.find(first)
                 if sent is not None and sent.partition == log.name:
                     if sent.number in found:
                         raise Violation(TWICE, f"{log.name}: batch {sent.number}, once more at {stored.base}")
-                    found[sent.number] = log.verdicts.of(stored.base)
+                    found[sent.number] = verdict
         return found
 
 
