@@ -42,7 +42,7 @@ from andiron.spark.frames.latest import latest_per_key
 from andiron.spark.frames.windows import RECORDS, START
 from andiron.spark.pipeline.starting import start_queries
 
-ANALYTICS, SEARCH, NOTIFICATIONS = READERS = ("analytics", "search", "notifications")
+ANALYTICS, NOTIFICATIONS, SEARCH = READERS = ("analytics", "notifications", "search")
 AVAILABLE_NOW = "available-now"
 ORDER = """
     order_id string NOT NULL, customer string NOT NULL, status string NOT NULL, amount bigint NOT NULL,

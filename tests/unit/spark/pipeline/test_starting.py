@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from threading import Barrier
 from typing import Any
 
 import pytest
 
+from andiron.spark.pipeline import starting
 from andiron.spark.pipeline.starting import ATTEMPTS, LATE, start_queries, start_query
 
 
@@ -91,7 +93,8 @@ def test_patience_has_an_end(patience_s: float) -> None:
     assert started(slow, patience_s=patience_s) is slow
 
 
-def test_queries_are_started_side_by_side_and_each_is_seen_under_way() -> None:
+def test_queries_are_started_side_by_side_and_each_is_seen_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
     slow, late, again, broken = Query(5), Query(0, LATE), Query(2), Query(0, "no such topic")
     writers: list[Any] = [Writer(slow), Writer(late, again), Writer(broken)]
     all_at_once = Barrier(len(writers))
@@ -102,3 +105,23 @@ def test_queries_are_started_side_by_side_and_each_is_seen_under_way() -> None:
 
     assert start_queries([partial(make, each) for each in writers], 30) == [slow, again, broken]
     assert slow.looks <= 0 and again.looks <= 0
+
+
+def test_a_query_waits_until_a_core_is_free_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    first, second = Query(3), Query(1)
+    looks: list[int] = []
+
+    def make_second() -> Any:
+        looks.append(first.looks)
+        return Writer(second)
+
+    makers: list[Any] = [lambda: Writer(first), make_second]
+    assert start_queries(makers, 30) == [first, second]
+    assert looks[0] <= 0
+
+    stuck, third = Query(1_000_000), Query(1)
+    monkeypatch.setattr(starting, "TURN_S", 0.01)
+    makers = [lambda: Writer(stuck), lambda: Writer(third)]
+    assert start_queries(makers, 1) == [stuck, third]
+    assert third.looks <= 0
