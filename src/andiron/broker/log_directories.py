@@ -270,7 +270,7 @@ class LogDirectories:
         self._disk.sync_directory(path)
         opened = PartitionLog.open(
             self._disk, target.folder_of(name), name, current.topic_id, current.settings, recovery_point=future.end,
-            clean=True, log_start=current.start, now=now,
+            clean=True, log_start=current.start, now=now, adopts=False,
         )  # fmt: skip
         opened.on_cut = lambda cut: self._lower_checkpoints(target, cut)
         return opened

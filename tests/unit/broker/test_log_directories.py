@@ -210,6 +210,18 @@ def test_an_id_that_a_clean_stop_left_unsynced_goes_to_the_disk_with_the_first_r
     assert "/data/orders-0/partition.metadata" in [file.path for file in files]
 
 
+def test_the_id_of_a_log_that_was_moved_empty_goes_to_the_disk_with_the_first_records(disk):
+    directories = opened(disk, "/one", "/two")
+    log = open_log(directories)
+    future = directories.open_future(ORDERS, ID, log.settings, "/two", 0)
+
+    log = directories.replace(log, future, "/two", 0)
+    write(log)
+
+    files, _ = log.unflushed_files()
+    assert "/two/orders-0/partition.metadata" in [file.path for file in files]
+
+
 def test_a_log_without_an_id_that_was_flushed_is_older_than_ids(disk):
     directories = opened(disk)
     log = open_log(directories)
