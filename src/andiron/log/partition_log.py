@@ -256,7 +256,7 @@ class PartitionLog:
         """Forget everything, and begin again at `offset`."""
         self.generation += 1
         with storage(self.partition):
-            self.segments.restart(offset, self.settings, now)
+            self.segments.restart(offset, self.end, self.settings, now)
             self._active = self.segments.active
             self._disk.sync_directory(self.directory)
             self._flushed.fall_to(offset)

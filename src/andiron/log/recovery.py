@@ -91,7 +91,7 @@ def load(
     start = max(log_start, segments[0].base)
     if start > end:
         notices.append(f"{directory} starts anew at {start}: it ended at {end}, below its start")
-        segments.restart(start, settings, now)
+        segments.restart(start, end, settings, now)
         opening.producers, end = Producers(), start
     epochs.truncate_end(end)
     epochs.truncate_start(start)

@@ -84,11 +84,22 @@ class Segments(Sequence[Segment]):
             self.give_up([active], now)
         return snapshot
 
-    def restart(self, base: int, settings: LogSettings, now: Millis) -> None:
-        """Give up everything, and begin at `base`."""
-        self.give_up(self._segments, Millis(now + settings.file_delete_delay_ms))
+    def restart(self, base: int, log_end: int, settings: LogSettings, now: Millis) -> None:
+        """Give up everything, and begin at `base`.
+
+        What ends there goes when the new one is there: should the node end in between, the log ends no lower.
+        """
+        due = Millis(now + settings.file_delete_delay_ms)
+        self.give_up(
+            [each for number, each in enumerate(self._segments) if self.end_of(number, log_end) > base], due
+        )
+        if self._segments and self.active.base == base:
+            first = self.active  # an empty one
+        else:
+            first = Segment.create(self._disk, self._directory, base, settings, now)
         self.snapshots.keep((), -1)
-        self._settle([Segment.create(self._disk, self._directory, base, settings, now)])
+        self.give_up([each for each in self._segments if each is not first], due)
+        self._settle([first])
 
     # ── giving up ────────────────────────────────────────────────────────────────────
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.model.errors import ErrorCode
-from andiron.sim.disk import MemoryDisk
+from andiron.sim.disk import Killed, MemoryDisk
 from unit.log.logs import (
     ALL,
     ID,
@@ -64,6 +64,27 @@ def test_restarting_forgets_everything():
     assert (log.start, log.end, log.flushed_end, log.size) == (100, 100, 100, 0)
     assert log.epochs.entries() == []
     assert append(log).base_offset == 100
+
+
+@pytest.mark.parametrize("is_empty_segment", [False, True])
+def test_a_log_that_restarts_where_it_ends_ends_there_whenever_the_process_dies(is_empty_segment):
+    died = 0
+    for survives in range(40):
+        disk = MemoryDisk()
+        log = filled(10, disk)
+        flush(log)
+        if is_empty_segment:
+            log.restart_at(20, 0)
+        else:
+            log.advance_start(20)
+        disk.fuse = survives
+        try:
+            log.restart_at(20, 0)
+        except Killed:
+            died += 1
+        disk.fuse = None
+        assert open_log(disk, segment_bytes=3 * SIZE).end == 20, f"after {survives} operations"
+    assert 0 < died < 40
 
 
 def test_the_start_moves_forward_only():

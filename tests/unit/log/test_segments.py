@@ -109,7 +109,7 @@ def test_a_slice_can_still_be_read_after_its_segment_was_given_up(disk):
 
 def test_restarting_gives_up_everything_and_begins_elsewhere(disk):
     segments = segments_of(disk, 10, 20)
-    segments.restart(10, SETTINGS, now=5)
+    segments.restart(10, 30, SETTINGS, now=5)
     assert segments.bases == [10]
     assert segments.active.size == 0
     assert segments.snapshots.newest == -1
