@@ -152,7 +152,7 @@ class LogAgainstAList(RuleBasedStateMachine):
 
     @rule()
     def remove_given_up(self) -> None:
-        for path in self.log.due_removals(self.now + KEEP.file_delete_delay_ms):
+        for path in self.log.segments.due_removals(self.now + KEEP.file_delete_delay_ms):
             self.disk.remove(path)
 
     @rule()

@@ -48,7 +48,7 @@ from andiron.broker.marker_writer import MarkerWriter
 from andiron.broker.metadata import Metadata
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition, Written
-from andiron.broker.partitions import Partitions, closed
+from andiron.broker.partitions import Partitions, close_all
 from andiron.broker.producer_ids import ProducerIds
 from andiron.broker.replica_places import ReplicaPlaces
 from andiron.broker.replication_quota import ReplicationQuota
@@ -83,6 +83,7 @@ class Broker:
         self._chance = chance = Chance(seed)
         me, name = NodeId(settings.node_id), f"node-{settings.node_id}"
         self.waiting = WaitingRoom()
+        self._disk = disk
         self.directories = LogDirectories(disk, chance)
         self.calls = Calls(name, self.touch, self._note_change)
         self.flushing = Flushing()
@@ -174,7 +175,10 @@ class Broker:
 
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
-        clean = closed(self.metadata.partition) & self.partitions.close()
+        clean = (
+            close_all(self._disk, [self.metadata.partition, *self.partitions])
+            and not self.partitions.unopened
+        )
         self.metadata.member.note_flushed()
         try:
             self.housekeeping.save_checkpoints()

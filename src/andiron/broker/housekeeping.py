@@ -101,7 +101,9 @@ class Housekeeping:
 
     def gave_up_files(self, partition: Partition) -> None:
         """A log has files that are to be removed later."""
-        self._timetable.at(partition.log.next_removal(), lambda now: self._remove_files(partition, now))
+        self._timetable.at(
+            partition.log.segments.next_removal(), lambda now: self._remove_files(partition, now)
+        )
 
     def forget(self, partition: Partition) -> None:
         """A partition was deleted."""
@@ -201,7 +203,7 @@ class Housekeeping:
         self.gave_up_files(partition)
 
     def _remove_files(self, partition: Partition, now: Millis) -> None:
-        for path in partition.log.due_removals(now):
+        for path in partition.log.segments.due_removals(now):
             with _noting("a file that was given up stays"):
                 self._disk.remove(path)
 

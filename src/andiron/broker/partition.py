@@ -157,11 +157,6 @@ class Partition:
         """The partition is no longer hosted here: whoever still waits for it is told so."""
         self._leader, self._follower, self.retired = None, None, True
 
-    def close(self) -> None:
-        """Bring everything to the disk, for a start that trusts it."""
-        if self.failure is None:
-            self.log.close()
-
     # ── following ────────────────────────────────────────────────────────────────────
 
     @property

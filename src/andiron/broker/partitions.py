@@ -21,7 +21,7 @@ Read next: partition.py, then log_directories.py for where the folders lie.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from andiron.broker.fetchers import Fetchers
@@ -31,6 +31,8 @@ from andiron.broker.partition import Partition
 from andiron.broker.replica_places import ReplicaPlaces
 from andiron.broker.traffic import Traffic
 from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
+from andiron.log.closing import Closing
+from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
@@ -82,11 +84,6 @@ class Partitions:
     def unopened(self) -> list[TopicPartition]:
         """Those whose logs will not open."""
         return [TopicPartition(*name) for name in self._unopened]
-
-    def close(self) -> bool:
-        """Bring every log to the disk; whether all of them got there."""
-        done = [closed(partition) for partition in self]
-        return all(done) and not self._unopened
 
     # ── following the metadata ───────────────────────────────────────────────────────
 
@@ -246,11 +243,11 @@ class Partitions:
         return [self._hosted[name] for name in named if name in self._hosted]
 
 
-def closed(partition: Partition) -> bool:
-    """Bring a partition to the disk; whether that worked."""
-    try:
-        partition.close()
-    except ProtocolError as error:
-        log.error("%s cannot be brought to the disk: %s", partition.name, error.detail)
-        return False
-    return partition.failure is None
+def close_all(disk: Disk, partitions: Sequence[Partition]) -> bool:
+    """Bring partitions to the disk; whether all of them got there."""
+    sound = [partition.log for partition in partitions if partition.failure is None]
+    closing = Closing(disk, sound)
+    closing.close()
+    for failed, error in closing.failed.items():
+        log.error("%s cannot be brought to the disk: %s", failed.partition, error.detail)
+    return not closing.failed and len(sound) == len(partitions)

@@ -84,12 +84,12 @@ class SnapshotCutting:
 
     def next_deadline(self) -> Millis:
         due = self._turn_at if self._cut is not None else self._due()
-        return min(due, self._log.next_removal())
+        return min(due, self._log.segments.next_removal())
 
     def tick(self, now: Millis) -> None:
         """Do what is due: begin one, write on, or remove what was given up."""
         try:
-            for path in self._log.due_removals(now):
+            for path in self._log.segments.due_removals(now):
                 self._disk.remove(path)
             if self._cut is not None and self._turn_at <= now:
                 self._write(self._cut, now)

@@ -22,17 +22,22 @@ import fcntl
 import os
 import resource
 import stat
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 from andiron.edge.metrics.meter import DiskTimes
 from andiron.edge.reaper import Reaper
-from andiron.log.disk import Buffer
+from andiron.log.disk import Buffer, File
 from andiron.model.errors import AndironError
 
 # Records are their owner's business, and that of a group that makes backups; umask can take away more. What is there
 # already keeps the mode that somebody gave it.
 DIRECTORY_MODE, FILE_MODE = 0o750, 0o640
+
+SYNCS_AT_A_TIME = 16  # more of them gain nothing
 
 _PLENTY = 1 << 17  # descriptors, where the system sets no limit
 
@@ -179,6 +184,29 @@ class PosixDisk:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+    def sync_all(self, files: Iterable[File], directories: Iterable[str]) -> dict[str, OSError]:
+        """What a sync waits for, the journal and the disk's own cache, many that wait together wait for once."""
+        failed: dict[str, OSError] = {}
+        room = threading.Semaphore(SYNCS_AT_A_TIME)
+
+        def sync(path: str, fd: int, bring: Callable[[int], None]) -> None:
+            try:
+                bring(fd)
+            except OSError as error:
+                failed[path] = error
+            finally:
+                os.close(fd)
+                room.release()
+
+        with ThreadPoolExecutor(SYNCS_AT_A_TIME) as pool:
+            for file in cast("Iterable[PosixFile]", files):
+                room.acquire()
+                pool.submit(sync, file.path, os.dup(file.fd()), sync_data)
+            for path in directories:
+                room.acquire()
+                pool.submit(sync, path, os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY), os.fsync)
+        return failed
 
     def read_file(self, path: str) -> bytes:
         with open(path, "rb") as file:

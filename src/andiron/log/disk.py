@@ -17,6 +17,7 @@ Read next: segment.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol, TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
@@ -61,6 +62,10 @@ class Disk(Protocol):
 
     def sync_directory(self, path: str) -> None:
         """Bring the names in a directory to the disk (after files were made, renamed or removed in it)."""
+
+    def sync_all(self, files: Iterable[File], directories: Iterable[str]) -> dict[str, OSError]:
+        """Bring many files, and the names in many directories, to the disk, side by side where that is quicker.
+        Returns by their paths which did not get there, and why."""
 
     def read_file(self, path: str) -> bytes:
         """A small file, whole. FileNotFoundError if there is none."""

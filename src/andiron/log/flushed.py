@@ -17,13 +17,22 @@ vouches for nothing beyond the cut, whatever has been appended there since.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from andiron.log.disk import Disk, File
 from andiron.log.epochs import LeaderEpochs
-from andiron.log.layout import LEADER_EPOCHS
+from andiron.log.layout import DRAFT, LEADER_EPOCHS
 from andiron.log.segments import Segments
 from andiron.log.settings import LogSettings
 from andiron.model.ids import NEVER, Millis, Offset
+
+
+class Unsynced(NamedTuple):
+    """What a log has written and must see on the disk before it can be trusted."""
+
+    files: list[File]
+    draft: File | None  # of the leader epochs: it takes their name when it is synced
+    directories: list[str]
 
 
 class Flushed:
@@ -79,6 +88,22 @@ class Flushed:
             self._disk.sync_directory(self._directory)
             self._disk.sync_directory(self._directory.rpartition("/")[0])
             self._names_changed = False
+        return self._begin(segments)
+
+    def settle(self, segments: Segments, epochs: LeaderEpochs) -> Unsynced:
+        """The same for a stop, where many logs are brought to the disk together: nothing is synced here."""
+        draft = None
+        if epochs.changed:
+            draft = self._disk.open(f"{self._directory}/{LEADER_EPOCHS}{DRAFT}")
+            draft.truncate(0)
+            draft.append(epochs.encode())
+            epochs.changed, self._names_changed = False, True
+        folders = [self._directory, self._directory.rpartition("/")[0]] if self._names_changed else []
+        self._names_changed = False
+        files = self._begin(segments)
+        return Unsynced(files if draft is None else [*files, draft], draft, folders)
+
+    def _begin(self, segments: Segments) -> list[File]:
         self._ceiling = NEVER
         files = {
             path: file

@@ -33,6 +33,7 @@ from andiron.model.errors import AndironError
 from andiron.model.ids import TopicPartition
 
 LOG, INDEX, TIME_INDEX, ABORT_INDEX, SNAPSHOT = ".log", ".index", ".timeindex", ".txnindex", ".snapshot"
+DRAFT: Final = ".tmp"  # of a small file: it takes its name when it is whole
 DELETED, CLEANED, SWAP = ".deleted", ".cleaned", ".swap"
 SEGMENT_FILES: Final = (LOG, INDEX, TIME_INDEX, ABORT_INDEX)
 

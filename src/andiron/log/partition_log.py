@@ -27,8 +27,9 @@ from typing import NamedTuple, TypeAlias
 from andiron.log import by_time, layout, partition_metadata, recovery
 from andiron.log.abort_index import AbortedTransaction
 from andiron.log.by_time import Found
+from andiron.log.closing import close_alone
 from andiron.log.disk import Buffer, Disk, File, FileSlice
-from andiron.log.flushed import Flushed
+from andiron.log.flushed import Flushed, Unsynced
 from andiron.log.producers import Producers
 from andiron.log.retention import Expired, plan_deletion
 from andiron.log.runs import Run, split
@@ -294,14 +295,6 @@ class PartitionLog:
             self._flushed.note_names()
             return self.segments.swap(old, new, self.settings, self._removal_due(now))
 
-    def due_removals(self, now: Millis) -> list[str]:
-        """Files given up long enough ago to be removed, each handed out once."""
-        return self.segments.due_removals(now)
-
-    def next_removal(self) -> Millis:
-        """When there will be some."""
-        return self.segments.next_removal()
-
     def expire_producers(self, now: Millis, expiration_ms: int) -> int:
         """Forget producers that have been silent for producer.id.expiration.ms; returns how many."""
         return self.producers.expire(wall_time(now), expiration_ms)
@@ -330,21 +323,28 @@ class PartitionLog:
         """The files handed out last are synced."""
         self._flushed.done(end)
 
-    def close(self) -> None:
-        """Bring everything to the disk, for a start that trusts it. The log may not be used any more."""
+    def settle(self) -> Unsynced | None:
+        """Write what a start looks for that trusts the log; returns what must reach the disk before `release`."""
         if not self.end:
-            return  # never written to: there is nothing that a start could miss
+            return None  # never written to: there is nothing that a start could miss
         with storage(self.partition):
             snapshots = self.segments.snapshots
             if self.end > max(snapshots.newest, 0):
                 self._flushed.note_files([snapshots.take(self.producers, self.end)])
                 snapshots.keep(self.segments.bases, self.end)
-            written = self._active.write_indexes()
-            if written or self._flushed.is_behind(self.end, self.epochs):
-                files, end = self.unflushed_files()
-                for file in (*files, *written):
-                    file.sync()
-                self.note_flushed(end)
+            self._flushed.note_files(self._active.write_indexes())
+            if not self._flushed.is_behind(self.end, self.epochs):
+                return None
+            return self._flushed.settle(self.segments, self.epochs)
+
+    def close(self) -> None:
+        """Bring everything to the disk, for a start that trusts it; of many logs, together, see closing.py."""
+        close_alone(self._disk, self)
+
+    def release(self) -> None:
+        """Give the descriptors back: all is on the disk. The log may not be used any more."""
+        self.note_flushed(self.end)
+        with storage(self.partition):
             for segment in self.segments:
                 segment.close()
 

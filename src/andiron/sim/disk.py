@@ -28,9 +28,10 @@ from __future__ import annotations
 
 import errno
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
-from andiron.log.disk import Buffer
+from andiron.log.disk import Buffer, File
 from andiron.sim.names import Content, Directory, Names
 
 _PLENTY = 1 << 50
@@ -127,6 +128,17 @@ class MemoryDisk:
         self.burn()
         self.check_sync(path)
         self._names.settle(path)
+
+    def sync_all(self, files: Iterable[File], directories: Iterable[str]) -> dict[str, OSError]:
+        failed: dict[str, OSError] = {}
+        syncs: dict[str, Callable[[], None]] = {file.path: file.sync for file in files}
+        syncs |= {path: partial(self.sync_directory, path) for path in directories}
+        for path, sync in syncs.items():
+            try:
+                sync()
+            except OSError as error:
+                failed[path] = error
+        return failed
 
     def read_file(self, path: str) -> bytes:
         node = self._names.find(path)

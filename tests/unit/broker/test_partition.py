@@ -2,12 +2,14 @@
 
 import pytest
 
+from andiron.broker.partitions import close_all
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import stamp
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.replication.follower import Fetched
+from andiron.sim.disk import MemoryDisk
 from unit.broker.hosting import ALONE, hosted, leading, produce, refusal
 
 
@@ -120,8 +122,7 @@ def test_a_failed_partition_is_not_closed_as_if_all_were_well():
     produce(partition)
     partition.fail("the disk is on fire")
 
-    partition.close()
-
+    assert close_all(MemoryDisk(), [partition]) is False
     assert partition.log.flushed_end == 0
 
 

@@ -232,3 +232,28 @@ def test_what_it_makes_is_not_for_everybody_to_read(tmp_path):
 
     modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "data").rglob("*")}
     assert modes == {"orders-0": 0o750, "0.log": 0o640, "meta.properties": 0o640, ".lock": 0o640}
+
+
+def test_many_files_and_directories_are_synced_and_those_that_fail_are_told_by_their_paths(
+    disk, tmp_path, monkeypatch
+):
+    files = [disk.open(f"{tmp_path}/{number}") for number in range(100)]
+    for file in files:
+        file.append(b"x")
+    bad = os.stat(files[7].path).st_ino
+    synced = []
+
+    def sync(fd):
+        if os.fstat(fd).st_ino == bad:
+            raise OSError(errno.EIO, "a bad sector")
+        synced.append(fd)
+
+    monkeypatch.setattr("andiron.edge.disk.sync_data", sync)
+    monkeypatch.setattr(os, "fsync", sync)
+    before = open_descriptors(tmp_path)
+
+    failed = disk.sync_all(files, [str(tmp_path)])
+
+    assert list(failed) == [files[7].path]
+    assert len(synced) == 100
+    assert open_descriptors(tmp_path) == before

@@ -143,8 +143,8 @@ def test_what_followers_take_without_a_timestamp_is_as_old_as_its_coming():
 def test_what_is_given_up_is_removed_after_the_delay():
     log = filled(retention_bytes=0, file_delete_delay_ms=60)
     log.delete_old(1_000, 18)
-    assert log.next_removal() == 1_060
-    paths = log.due_removals(1_060)
+    assert log.segments.next_removal() == 1_060
+    paths = log.segments.due_removals(1_060)
     assert len(paths) == 9
     for path in paths:
         log._disk.remove(path)
