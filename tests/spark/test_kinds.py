@@ -22,6 +22,7 @@ THE_LIST = (
     "test_parity_changes.py",
     "test_parity_writes.py",
     "test_source_batch.py",
+    "test_threads.py",
     "test_tables.py::test_a_table_has_every_record_once_and_the_rest_are_dead_letters",
 )
 TIMEOUT_S = 1200

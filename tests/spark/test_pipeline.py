@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -40,6 +41,8 @@ def start(spark, settings):
     return [query.option("checkpointLocation", settings.data + "/checkpoint").foreachBatch(sink).start()]
 '''
 
+PAGE = (Path(__file__).parents[2] / "pipelines" / "README.md").read_text()
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 PATIENCE_S = 300  # Spark may take long to start where others are at work
@@ -72,12 +75,12 @@ def call(tmp_path: Path, environment: dict[str, str]) -> Callable[..., subproces
 
 @pytest.fixture
 def start(tmp_path: Path, environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """`andiron pipeline run ticks …` in the background, in a process group of its own."""
+    """`andiron pipeline run …` in the background, in a process group of its own."""
     started: list[subprocess.Popen[str]] = []
 
-    def run(*arguments: str) -> subprocess.Popen[str]:
+    def run(*arguments: str, name: str = "ticks") -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            command("run", "ticks", *arguments),
+            command("run", name, *arguments),
             cwd=tmp_path,
             env=environment,
             stdout=subprocess.PIPE,
@@ -163,3 +166,37 @@ def test_a_spark_that_dies_is_one_line(call: Any, start: Any) -> None:
     assert running.returncode == 1
     assert told.startswith("andiron: Spark has ended by itself; ")
     assert len(told.splitlines()) == 1
+
+
+def test_the_job_of_the_page_does_what_the_page_says(
+    tmp_path: Path, environment: dict[str, str], call: Any, start: Any
+) -> None:
+    """Typed from pipelines/README.md: the job into its file, and the commands as they stand there."""
+    (job,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
+    (commands,) = re.findall(r"```sh\n(.*?)```", PAGE, re.S)
+    create, run, produce, consume = commands.splitlines()
+    assert run.split("#")[0].split() == ["andiron", "pipeline", "run", "words"]
+    (tmp_path / "pipelines" / "words").mkdir(parents=True)
+    (tmp_path / "pipelines" / "words" / "job.py").write_text(job)
+    path = os.pathsep.join([os.path.dirname(sys.executable), environment["PATH"]])
+
+    def type_in(line: str) -> str:
+        typed = {"cwd": tmp_path, "env": {**environment, "PATH": path}, "shell": True}
+        shell: Any = subprocess.run(line, capture_output=True, text=True, check=False, **typed)
+        assert shell.returncode == 0, shell.stderr
+        return shell.stdout
+
+    type_in(create)
+    running = start(name="words")
+    type_in(produce)
+    words = ["an", "andiron", "holds", "the", "logs"]
+
+    def is_there() -> bool:
+        assert running.poll() is None, running.stderr.read()
+        return "words" in type_in("andiron topic list").split() and type_in(consume).split() == words
+
+    eventually(is_there, PATIENCE_S)
+    assert call("stop", "words").returncode == 0
+    assert running.wait(PATIENCE_S) == 0
+    assert running.stderr.read() == ""
+    assert type_in(consume).split() == words

@@ -4,7 +4,8 @@
     make ─▶ start ─▶ first trigger done ──┴─▶ all are given back
               └─▶ failed, or raised, because its Python was late ─▶ again
 
-A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts.
+A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts;
+runtime/active_session.py is why it may write to topics from there.
 
 Spark runs a query's source in a Python process of its own and gives that ten seconds to answer, with no setting to
 change it. A machine that starts three queries on two cores, or is busy otherwise, may not manage that; nothing is
@@ -23,6 +24,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from andiron.spark.runtime.active_session import write_from_every_thread
+
 ATTEMPTS = 6
 PATIENCE_S = 90.0
 TURN_S = 10.0  # a query whose first batch is long holds up the others this long, and no longer
@@ -32,6 +35,7 @@ LATE = "Python worker failed to connect back"
 
 def start_query(writer: DataStreamWriter, patience_s: float = PATIENCE_S) -> StreamingQuery:
     """Start a query; return when its first trigger is done, it has failed for a reason of its own, or time is up."""
+    write_from_every_thread()
     attempts = _Attempts(writer)
     query = attempts.start()
     until = time.monotonic() + patience_s

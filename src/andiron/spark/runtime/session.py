@@ -12,7 +12,7 @@ The law that is easy to break: Spark looks for `format("andiron")` in a Python t
 that Python must be one that has Andiron. On this machine it is the one that runs this; on a cluster's
 machines Andiron comes with the session (shipping.py).
 
-Read next: java.py, gateway.py, shipping.py.
+Read next: java.py, gateway.py, shipping.py, active_session.py.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ import sys
 from collections.abc import Mapping, MutableMapping
 
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from andiron.spark.runtime.active_session import write_from_every_thread
 from andiron.spark.runtime.class_data import OPTIONS, with_archive
 from andiron.spark.runtime.gateway import is_remote, launch
 from andiron.spark.runtime.java import use_java
@@ -64,12 +66,13 @@ def session(app: str = "andiron", master: str | None = None, **conf: Value) -> S
     for name in wanted:
         if not name.startswith("spark."):
             raise TypeError(f"settings have Spark's names, and {name!r} does not begin with 'spark.'")
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        for name, value in wanted.items():
-            running.conf.set(name, value)
-        return running
-    return start_session(app, master, wanted)
+    running = _running()
+    if running is None:
+        return start_session(app, master, wanted)
+    write_from_every_thread()
+    for name, value in wanted.items():
+        running.conf.set(name, value)
+    return running
 
 
 def start_session(
@@ -89,7 +92,18 @@ def start_session(
     builder = SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)
+    write_from_every_thread()
     return builder.getOrCreate()
+
+
+def _running() -> SparkSession | None:
+    """This thread's session, or else the process's; one whose Spark was stopped is none."""
+    try:
+        found = SparkSession.active()
+    except PySparkRuntimeError:
+        return None
+    stopped = isinstance(found, SparkSession) and found._sc._jsc is None
+    return None if stopped else found
 
 
 def is_local(master: str) -> bool:
