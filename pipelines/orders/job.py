@@ -157,6 +157,7 @@ def analytics(spark: SparkSession, settings: Settings) -> DataStreamWriter:
         count=RECORDS,
         dead_letters=settings.dead_letters_topic,
         reader=NOTIFICATIONS,
+        reader_group=settings.group(NOTIFICATIONS),
     )
 
     def write(rows: DataFrame, batch: int) -> None:

@@ -76,6 +76,20 @@ def test_a_table_that_differs_says_where_and_fails(place: Place) -> None:
     assert json.loads(run(place, "verify", "--json").stdout)["agrees"] is False
 
 
+def test_what_is_not_decided_yet_is_neither_right_nor_wrong(place: Place) -> None:
+    promise = Promise("every", None, DeadLetters("dead", "", "readers"))
+    place.reached = [8]
+    place.add(0, 0, 10, list(range(9)), promise=promise)
+
+    told = run(place, "verify", "--wait", "0")
+    assert told.exit_code == 3
+    assert told.stdout == (
+        "1 batch, 10 records, 9 rows, 0 dead letters: table and log agree as far as it is decided\n"
+    )
+    assert told.stderr.startswith("1 of the records cannot be judged yet: group readers, ")
+    assert json.loads(run(place, "verify", "--wait", "0", "--json").stdout)["unjudged"] == 1
+
+
 def test_remarks_are_kept_apart(place: Place) -> None:
     place.world.delete_before("t", 0, 6)
     place.add(0, 0, 10, list(range(10)))

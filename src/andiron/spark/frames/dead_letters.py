@@ -43,6 +43,7 @@ class DeadLetters(NamedTuple):
 
     topic: str
     reader: str = ""
+    group: str = ""  # that shows how far the reader is, where it is another query than the one that asks
 
 
 # ── writing ──────────────────────────────────────────────────────────────────────────

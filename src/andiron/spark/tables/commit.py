@@ -91,7 +91,7 @@ class Commit:
             "late": self.late,
             "holds": self.promise.holds,
             "count": self.promise.count,
-            "dead_letters": None if dead is None else {"topic": dead.topic, "reader": dead.reader},
+            "dead_letters": None if dead is None else dead._asdict(),
             "columns": dict(self.columns),
             "attempt": self.attempt,
         }
@@ -113,7 +113,9 @@ class Commit:
                 for number, offset in numbers.items()
             }
             dead = told["dead_letters"]
-            letters = None if dead is None else DeadLetters(dead["topic"], dead["reader"])
+            letters = (
+                None if dead is None else DeadLetters(dead["topic"], dead["reader"], dead.get("group", ""))
+            )
             return cls(
                 query=str(told["query"]),
                 batch=int(told["batch"]),

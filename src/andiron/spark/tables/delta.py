@@ -24,13 +24,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
-from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.tables.commit import Commit, Promise
 from andiron.spark.tables.delta_log import DeltaLog
 from andiron.spark.tables.files import Files
 from andiron.spark.tables.parquet import Part, parts, write_parts
 from andiron.spark.tables.ranges import Checkpoint
-from andiron.spark.tables.table import Table, Upserted, holding, stream
+from andiron.spark.tables.table import Table, Upserted, holding, letters_of, stream
 from andiron.spark.tables.upserts import Upserts
 from andiron.spark.tables.writer import TableWriter, check_columns
 
@@ -56,9 +55,8 @@ class DeltaTable(Table):
 
     def upserting(self, rows: DataFrame, keys: Sequence[str], **what: Unpack[Upserted]) -> TableWriter:
         """What `upsert` puts into foreachBatch; it takes micro-batches of `rows`."""
-        count, dead_letters = what.get("count"), what.get("dead_letters")
-        letters = DeadLetters(dead_letters, what.get("reader", "")) if dead_letters else None
-        promise = Promise(holding(rows, "count" if count else "other", count), count, letters)
+        count = what.get("count")
+        promise = Promise(holding(rows, "count" if count else "other", count), count, letters_of(what))
         store = Upserts(self.log, rows.columns, keys)
         return TableWriter(store, Checkpoint(what["checkpoint"]), promise, "upsert")
 
@@ -93,6 +91,12 @@ class DeltaTable(Table):
         return staged
 
     # ── reading ──────────────────────────────────────────────────────────────────────
+
+    def as_of_now(self) -> DeltaTable:
+        """At the version that the log has reached."""
+        held = DeltaTable(self.location)
+        held.log = self.log.as_of_now()
+        return held
 
     def commits(self) -> Iterator[Commit]:
         """The batches that the log still has, oldest first."""

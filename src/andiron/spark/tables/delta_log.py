@@ -37,9 +37,18 @@ class DeltaLog:
     def __init__(self, location: str, storage_options: Mapping[str, str] | None = None) -> None:
         self.location = location
         self.storage_options = dict(storage_options) if storage_options else None
+        self._held: Any = None  # the table as it was at some moment
+
+    def as_of_now(self) -> DeltaLog:
+        """The same log, of which no more is read than there is at this moment."""
+        held = DeltaLog(self.location, self.storage_options)
+        held._held = self.open()
+        return held
 
     def open(self) -> Any:
-        """delta-rs's table as it is now; None if there is none."""
+        """delta-rs's table as it is now, unless it is held; None if there is none."""
+        if self._held is not None:
+            return self._held
         try:
             return deltalake.DeltaTable(self.location, storage_options=self.storage_options)
         except TableNotFoundError:
@@ -57,11 +66,18 @@ class DeltaLog:
         raise TableError(f"{self.location} is a Delta table that Andiron has not made; choose another path")
 
     def commits(self) -> Iterator[Commit]:
-        """The commits of ours that the log still has, oldest first."""
+        """The commits of ours that the log still has, oldest first.
+
+        delta-rs tells of those too that were made since the table was opened. They are known by their application
+        transaction, and left out.
+        """
         opened = self.open()
         for entry in reversed([] if opened is None else opened.history()):
             if NOTE in entry:
-                yield self._commit(entry)
+                commit = self._commit(entry)
+                newest = opened.transaction_version(commit.query)
+                if newest is None or commit.batch <= newest:
+                    yield commit
 
     def create(
         self,

@@ -56,15 +56,16 @@ class Verdict:
     dead_letters: int = 0
     gone: int = 0  # offsets of which the log has nothing any more
     late: int = 0
+    unjudged: int = 0  # records of which it is not decided yet what becomes of them
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether nothing is wrong, as far as it can be judged."""
         return not self.findings
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
-        numbers = ("batches", "offsets", "records", "rows", "dead_letters", "gone", "late")
+        numbers = ("batches", "offsets", "records", "rows", "dead_letters", "gone", "late", "unjudged")
         return {
             "agrees": self.agrees,
             **{name: getattr(self, name) for name in numbers},

@@ -45,6 +45,7 @@ class ParquetTable(Table):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.files = Files(path)
+        self._held: list[int] | None = None  # the batches of some moment
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
@@ -87,6 +88,12 @@ class ParquetTable(Table):
 
     # ── reading ──────────────────────────────────────────────────────────────────────
 
+    def as_of_now(self) -> ParquetTable:
+        """The batches that are there now: one that was committed does not change."""
+        held = ParquetTable(self.location)
+        held._held = self._numbers()
+        return held
+
     def commits(self) -> Iterator[Commit]:
         """All batches, oldest first."""
         for number in self._numbers():
@@ -110,6 +117,8 @@ class ParquetTable(Table):
         )
 
     def _numbers(self) -> list[int]:
+        if self._held is not None:
+            return self._held
         found = (_BATCH.fullmatch(each.name) for each in self.files.list() if each.is_directory)
         return sorted(int(match[1]) for match in found if match)
 

@@ -46,6 +46,7 @@ class Appended(TypedDict):
     # For other rows: the topic to which another query sends what is not among them
     dead_letters: NotRequired[str]
     reader: NotRequired[str]  # and its reader
+    reader_group: NotRequired[str]  # and the group that shows how far that one is
 
 
 class Upserted(TypedDict):
@@ -55,6 +56,7 @@ class Upserted(TypedDict):
     count: NotRequired[str]
     dead_letters: NotRequired[str]
     reader: NotRequired[str]
+    reader_group: NotRequired[str]
 
 
 class Table(ABC):
@@ -81,11 +83,10 @@ class Table(ABC):
 
     def appending(self, data: DataFrame | Typed, **what: Unpack[Appended]) -> TableWriter:
         """What `append` puts into foreachBatch; it takes micro-batches of `data`, or of `data.parsed`."""
-        dead_letters, bootstrap, count = what.get("dead_letters"), what.get("bootstrap"), what.get("count")
+        letters, bootstrap, count = letters_of(what), what.get("bootstrap"), what.get("count")
         typed = data if isinstance(data, Typed) else None
         rows = data.rows if isinstance(data, Typed) else data
-        letters = DeadLetters(dead_letters, what.get("reader", "")) if dead_letters else None
-        if typed is not None and dead_letters is not None:
+        if typed is not None and letters is not None:
             raise ValueError(
                 "typed records have their dead-letter topic already; give it to typed_json alone"
             )
@@ -116,6 +117,10 @@ class Table(ABC):
     # ── reading ──────────────────────────────────────────────────────────────────────
 
     @abstractmethod
+    def as_of_now(self) -> Table:
+        """The same table, of which no more is seen than there is at this moment: a query may be writing it."""
+
+    @abstractmethod
     def commits(self) -> Iterator[Commit]:
         """All batches that are known, oldest first."""
 
@@ -135,6 +140,12 @@ class Table(ABC):
         """How many rows there are."""
         dataset = self.dataset()
         return 0 if dataset is None else int(dataset.count_rows())
+
+
+def letters_of(what: Appended | Upserted) -> DeadLetters | None:
+    """Where another query sends what is not among the rows, as far as that was told."""
+    topic = what.get("dead_letters")
+    return DeadLetters(topic, what.get("reader", ""), what.get("reader_group", "")) if topic else None
 
 
 def stream(rows: DataFrame, writer: TableWriter, output_mode: str) -> DataStreamWriter:

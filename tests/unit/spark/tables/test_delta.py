@@ -34,6 +34,17 @@ def test_a_committed_batch_is_there_with_its_ranges(table: DeltaTable) -> None:
     assert table.count_rows() == 3
 
 
+def test_of_a_table_as_of_now_nothing_is_seen_that_comes_later(table: DeltaTable) -> None:
+    add(table, 0, [0], 0, 1)
+    add(table, 1, [1], 1, 2)
+    now = table.as_of_now()
+    add(table, 2, [2, 3], 2, 4)
+
+    assert [each.batch for each in now.commits()] == [0, 1]
+    assert now.count_rows() == 2
+    assert [each.batch for each in table.commits()] == [0, 1, 2]
+
+
 def test_files_are_passed_over_by_their_offsets(table: DeltaTable) -> None:
     add(table, 0, [0, 1, 2], 0, 3)
     add(table, 1, [3, 4, 5], 3, 6)
@@ -119,8 +130,9 @@ def test_an_upsert_promises_its_count_or_nothing(table: DeltaTable, tmp_path: Pa
     at = checkpoint(tmp_path / "checkpoint")
     rows = Rows([]).as_rows()
 
-    counted = table.upserting(rows, ["id"], checkpoint=at, count="offset", dead_letters="dead", reader="me")
+    letters = {"dead_letters": "dead", "reader": "me", "reader_group": "readers"}
+    counted = table.upserting(rows, ["id"], checkpoint=at, count="offset", **letters)
     assert (counted.mode, counted.promise.holds, counted.promise.count) == ("upsert", "count", "offset")
-    assert counted.promise.dead_letters == ("dead", "me")
+    assert counted.promise.dead_letters == ("dead", "me", "readers")
     assert table.upserting(rows, ["id"], checkpoint=at).promise.holds == "other"
     table.check_place()
