@@ -1,6 +1,6 @@
 """Play the matrix, round after round, in another order each time, and print what was killed and what came of it.
 
-    PYTHONPATH=tests python -m kills [--rounds 1] [--seed 0] [--job sink] [--only driver]
+    PYTHONPATH=tests python -m kills [--rounds 1] [--seed 0] [--job sink] [--only driver] [--on kafka]
 
 The control is played in the first round: a naive sink, whose driver is killed after it has written and before Spark has
 written that down. It must duplicate, or the arena could not tell.
@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from andiron.spark.steps import STEPS
-from kills.arena import Account, Arena
+from kills.arena import SERVERS, Account, Arena
 from kills.cells import ALL, Kill
 
 WHO = ("task", "committer", "driver", "broker", "outage")
@@ -28,16 +28,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="kills")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--job", default="sink", choices=("sink", "foreach"))
+    parser.add_argument("--job", default="sink", choices=("sink", "foreach", "hasty", "patient"))
+    parser.add_argument("--on", default="andiron", choices=tuple(SERVERS), help="whose broker it is")
     parser.add_argument("--only", choices=WHO)
     chosen = parser.parse_args()
     cells = [Kill(each.who, each.step, chosen.job) for each in ALL if chosen.only in (None, each.who)]
     done: Counter[Kill] = Counter()
-    exact = _control()
+    exact = _control(chosen.on)
     for number in range(chosen.rounds):
         kills = random.Random(chosen.seed + number).sample(cells, len(cells))
         began = time.monotonic()
-        account = _play(kills, chosen.job)
+        account = _play(kills, chosen.job, chosen.on)
         done.update(kills)
         exact &= account.is_exact
         print(f"round {number + 1}: {account} in {time.monotonic() - began:.0f} s", flush=True)
@@ -46,17 +47,17 @@ def main() -> int:
     return 0 if exact else 1
 
 
-def _play(kills: list[Kill], job: str) -> Account:
+def _play(kills: list[Kill], job: str, server: str) -> Account:
     with (
         tempfile.TemporaryDirectory(prefix="kills-") as folder,
-        Arena(Path(folder), kills, {job: f"kills.jobs:{job}"}) as arena,
+        Arena(Path(folder), kills, {job: f"kills.jobs:{job}"}, server=server) as arena,
     ):
         arena.run(patience_s=60.0 * (2 + len(kills)))
         return arena.account(job)
 
 
-def _control() -> bool:
-    account = _play([Kill("driver", "after_commit", "naive")], "naive")
+def _control(server: str) -> bool:
+    account = _play([Kill("driver", "after_commit", "naive")], "naive", server)
     told = "as it must" if account.duplicated else "WHICH IT SHOULD NOT BE"
     print(f"control, a naive sink: {account}: not exact, {told}", flush=True)
     return account.duplicated > 0 and account.lost == 0

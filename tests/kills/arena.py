@@ -25,7 +25,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -36,6 +36,7 @@ from kills.driver import FIRED, INPUT_DONE
 from kills.jobs import Stage
 from kills.striking import FOLDER
 from peers.node import Node
+from peers.process import Server
 from peers.topics import Topics
 
 HERE = Path(__file__).parent
@@ -44,9 +45,23 @@ SETTINGS = {
     "transaction.state.log.num.partitions": "5",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
+KAFKAS_JVM = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]  # quick to come up
 OUTAGE_S = 3.0  # the jobs' transactions time out after one
 ROWS_PER_SECOND = 60
 PARTITIONS = 2
+
+
+def _kafka(folder: Path, settings: Mapping[str, str]) -> Server:
+    """Apache Kafka as it comes: without two-phase commit."""
+    from peers.kafka import Kafka
+
+    return Kafka(folder, settings=dict(settings), jvm=KAFKAS_JVM, log_level="WARN")
+
+
+SERVERS: dict[str, Callable[[Path, Mapping[str, str]], Server]] = {
+    "andiron": lambda folder, settings: Node(folder, settings=dict(settings)),
+    "kafka": _kafka,
+}
 
 
 class Account(NamedTuple):
@@ -71,11 +86,12 @@ class Arena:
         kills: Sequence[Kill],
         jobs: Mapping[str, str],
         settings: Mapping[str, str] | None = None,
+        server: str = "andiron",
     ) -> None:
         self.folder = folder
         self.plan = Plan(str(folder))
         self.jobs = dict(jobs)
-        self.node = Node(folder / "node", settings={**SETTINGS, **(settings or {})})
+        self.node = SERVERS[server](folder / "node", {**SETTINGS, **(settings or {})})
         self.topics = Topics(self.node.bootstrap, "arena")
         self.stages: dict[str, Stage] = {}
         self.starts = 0  # of the driver

@@ -50,6 +50,21 @@ def sink(spark: SparkSession, stage: Stage) -> DataStreamWriter:
     return sink_of(source_of(spark, stage), stage, **told)
 
 
+def hasty(spark: SparkSession, stage: Stage) -> DataStreamWriter:
+    """The same where there is no two-phase commit: whoever dies stays away longer than the timeout."""
+    told = {
+        "kafka.transaction.timeout.ms": "4000",
+        "kafka.transaction.two.phase.commit.enable": "false",
+        "group.id": f"{stage.target}-progress",
+    }
+    return sink_of(source_of(spark, stage), stage, **told)
+
+
+def patient(spark: SparkSession, stage: Stage) -> DataStreamWriter:
+    """The same with a timeout that nobody stays away so long."""
+    return sink_of(source_of(spark, stage), stage, **{"group.id": f"{stage.target}-progress"})
+
+
 def foreach(spark: SparkSession, stage: Stage) -> DataStreamWriter:
     """The same from within foreachBatch."""
     return _foreach(spark, stage, {"sink.id": "out", "kafka.transaction.timeout.ms": "1000"})

@@ -15,26 +15,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.spark.sink import commits
+from andiron.spark.sink import commits, finishing
 from andiron.spark.sink.asks import Course
-from andiron.spark.sink.decisions import Pointer
+from andiron.spark.sink.decisions import Decision, Pointer
 from andiron.spark.sink.slots import Slots
 from worlds.committing import Process, Spark, WrongTurn
 
 EVENTS = 120
 
 
-def play(choose: Callable[[int], int], *, batches: int = 3) -> Spark:
-    """Bad weather for so many events; `choose(n)` gives a number below n."""
-    spark = Spark(batches)
-    spark.start(1 + choose(3))
+def play(choose: Callable[[int], int], *, batches: int = 3, timeouts: bool = False) -> Spark:
+    """Bad weather for so many events; `choose(n)` gives a number below n.
+
+    With timeouts any transaction may be aborted, decided or not; then a batch has as many tasks each time, as it
+    has in Spark unless somebody changes the query.
+    """
+    fixed = 1 + choose(3) if timeouts else 2
+    spark = Spark(batches, tasks=fixed)
+    spark.cluster.has_timeouts = timeouts
+
+    def tasks() -> int:
+        return fixed if timeouts else 1 + choose(3)
+
+    spark.start(tasks())
     for _ in range(EVENTS):
         actors = spark.actors
         current = spark.runs[-1]
         if not actors or (current.over and choose(4) == 0):
             if spark.committed >= batches - 1:
                 break
-            spark.start(1 + choose(3))
+            spark.start(tasks())
             continue
         actor = actors[choose(len(actors))]
         match choose(24):
@@ -46,13 +56,15 @@ def play(choose: Callable[[int], int], *, batches: int = 3) -> Spark:
             case 2 if actor.number is not None and not actor.run.over and actor.run.driver is None:
                 actor.run.launch(actor.number)
             case 3 if choose(3) == 0:
-                spark.start(1 + choose(3))  # and the old run lives on
+                spark.start(tasks())  # and the old run lives on
             case 4 if choose(4) == 0:
                 actor.run.fail()
             case 5 if choose(8) == 0:
                 spark.cluster.lose_pointer()
             case 6 if actor.repeatable:
                 spark.step(actor, times=2)
+            case 9 | 10 if timeouts and (there := spark.cluster.open_ids()):
+                spark.cluster.time_out(there[choose(len(there))])
             case 7 | 8:
                 spark.cluster.markers_arrive()
             case _:
@@ -65,6 +77,12 @@ def play(choose: Callable[[int], int], *, batches: int = 3) -> Spark:
 @given(st.integers(0, 2**32))
 def test_each_row_is_written_once_whatever_happens(seed: int) -> None:
     play(random.Random(seed).randrange).check()
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.integers(0, 2**32))
+def test_each_row_is_written_once_even_if_what_was_decided_is_aborted_by_its_timeout(seed: int) -> None:
+    play(random.Random(seed).randrange, timeouts=True).check()
 
 
 def ends(spark: Spark, tasks: int, stop_at: int, *, done: bool) -> int:
@@ -104,12 +122,22 @@ def nothing(*_: Any, **__: Any) -> Course[set[str]]:
     yield
 
 
+def unfinished(write: Any, *_: Any, **__: Any) -> Course[finishing.Finished]:
+    return finishing.Finished(write.sink)
+    yield
+
+
 def name_of_task(self: Process, sink: Any, pointer: Pointer, batch: int) -> str:
     return f"{self.task}.{pointer.turn}"
 
 
 def same_name(self: Process, sink: Any, pointer: Pointer, batch: int) -> str:
     return f"{self.worker}.0.{pointer.turn}"
+
+
+def everything(sink: Any, pointer: Pointer, anew: Decision) -> Course[Decision]:
+    return anew
+    yield
 
 
 def never(write: Any, pointer: Pointer | None) -> bool:
@@ -122,13 +150,18 @@ def same_term(self: Pointer, run: str, term: str) -> Pointer:
 
 # Where it is, what is put in its place, and a seed that shows it.
 HOLES: dict[str, tuple[Any, str, Any, int]] = {
-    "what was decided is not finished by the next run": (commits, "_finish_newest", nothing, 50),
-    "what is open is left open": (commits, "_terminate", nothing, 0),
+    "what was decided is not finished by the next run": (commits, "_finish_newest", unfinished, 50),
+    "what is open is left open": (commits, "terminate", nothing, 0),
     "attempts of a task share an id": (Slots, "next_name", name_of_task, 0),
     "a process has one id for all its tasks": (Slots, "next_name", same_name, 103),
     "a decided batch is written again": (commits, "is_decided", never, 1),
+    "what was lost is not written again": (finishing.Finished, "mending", None, 0),
+    "all that is written again counts": (commits, "mended", everything, 0),
     "terms are all the same, and runs come back": (Pointer, "registered", same_term, 3708),
 }
+
+
+TIMEOUTS = ("mending", "mended")  # holes that show where transactions have one
 
 
 @pytest.mark.parametrize("hole", HOLES)
@@ -138,7 +171,7 @@ def test_a_protocol_with_a_hole_is_found_out(hole: str, monkeypatch: pytest.Monk
 
     for seed in range(shows, shows + 2000):
         try:
-            play(random.Random(seed).randrange).check()
+            play(random.Random(seed).randrange, timeouts=name in TIMEOUTS).check()
         except (AssertionError, WrongTurn):
             return
     pytest.fail(f"not noticed: {hole}")

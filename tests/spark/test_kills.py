@@ -15,7 +15,8 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from andiron.spark.runtime import java
 from kills.arena import PARTITIONS, Arena
-from kills.cells import WITHOUT_RESTART, Kill
+from kills.cells import DRIVERS, OUTAGES, WITHOUT_RESTART, Kill
+from peers import jars
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -31,11 +32,11 @@ def there_is_java() -> None:
         pytest.skip(str(why))
 
 
-def check_exact(arena: Arena) -> None:
+def check_exact(arena: Arena, job: str = "sink") -> None:
     """The output is the input, the group knows it, and no transaction waits for anybody."""
-    account = arena.account("sink")
+    account = arena.account(job)
     assert account.is_exact, account
-    target, source = arena.stages["sink"].target, arena.source
+    target, source = arena.stages[job].target, arena.source
     ends = {number: arena.topics.end(source, number) for number in range(PARTITIONS)}
     assert committed_offsets(arena.node.bootstrap, f"{target}-progress", source) == ends
     for number in range(PARTITIONS):
@@ -62,3 +63,20 @@ def test_the_broker_may_stay_away_and_the_driver_die_after_it_has_decided(tmp_pa
 
         check_exact(arena)
         assert arena.starts == 2
+
+
+@pytest.mark.long
+@pytest.mark.java
+@pytest.mark.parametrize("job", ["patient", "hasty"])
+def test_on_kafka_as_it_comes_the_driver_may_die_at_any_step_and_stay_away(tmp_path: Path, job: str) -> None:
+    """The hasty one's transactions are aborted while nobody is there to commit them, and are written again."""
+    try:
+        jars.server_jars()
+    except jars.Missing as why:
+        pytest.skip(str(why))
+    kills = [Kill(each.who, each.step, job) for each in (*DRIVERS, *(OUTAGES if job == "hasty" else ()))]
+
+    with Arena(tmp_path, kills, {job: f"kills.jobs:{job}"}, server="kafka") as arena:
+        arena.run(patience_s=800)
+
+        check_exact(arena, job)

@@ -102,6 +102,12 @@ class Cluster:
         """What was decided is seen."""
         self.pointer, self.unseen = self.unseen or self.pointer, None
 
+    def time_out(self, name: str) -> None:
+        """A transaction without two-phase commit is aborted, be it decided or not."""
+        assert self.has_timeouts
+        holding = self.holdings[name]
+        self.holdings[name] = Holding(ProducerIdentity(holding.identity.id, holding.identity.epoch + 1))
+
     def lose_pointer(self) -> None:
         """It expires; the topic stays."""
         self.markers_arrive()
@@ -130,12 +136,23 @@ class Cluster:
         self.markers_arrive()
         pointer = ask.pointer
         if ask.decision is not None:
-            if any(each.batch >= ask.decision.batch for each in self.topic):
-                raise WrongTurn(f"batch {ask.decision.batch} was decided before")
+            self._check_order(ask.decision)
             self.topic.append(ask.decision)
-            pointer = pointer.decided(ask.decision.batch, len(self.topic) - 1, ask.writer)
+            mending = bool(ask.decision.lost)
+            pointer = pointer.decided(ask.decision.batch, len(self.topic) - 1, ask.writer, mending=mending)
         self.unseen, self.has_decided = pointer, True
         return pointer
+
+    def _check_order(self, decision: Decision) -> None:
+        """A batch is decided once, but for what of it was lost."""
+        newest = self.topic[-1] if self.topic else None
+        if newest is None or newest.batch < decision.batch:
+            return
+        if newest.batch > decision.batch or not (newest.lost or decision.lost):
+            raise WrongTurn(f"batch {decision.batch} was decided before")
+        lost = {(each.rows, each.digest) for each in newest.lost}
+        if not decision.lost and not {(each.rows, each.digest) for each in decision.participants} <= lost:
+            raise WrongTurn(f"what is written again of batch {decision.batch} was not lost")
 
     def _finish(self, name: str, identity: ProducerIdentity) -> bool:
         holding, decision = self.holdings[name], self.decided.get((name, identity))
@@ -199,7 +216,7 @@ def task(write: Write, number: int, rows: Sequence[Row], process: Process) -> Co
     if not wanted:
         yield asks.Terminate(transactional_id)
         raise SinkError("not wanted any more")
-    return Told(pointer.term, Participant(name, identity, len(rows)))
+    return Told(pointer.term, Participant(name, identity, len(rows), f"digest of {rows}"))
 
 
 def prepared(told: Sequence[Told]) -> Prepared:
@@ -345,8 +362,9 @@ class Run:
 class Spark:
     """The runs of one query over one checkpoint."""
 
-    def __init__(self, batches: int, rows_per_batch: int = 3) -> None:
+    def __init__(self, batches: int, rows_per_batch: int = 3, tasks: int = 2) -> None:
         self.batches, self.rows_per_batch = batches, rows_per_batch
+        self.tasks = tasks  # of the run that finishes
         self.committed = -1  # Spark's own commit log
         self.runs: list[Run] = []
         self.cluster = Cluster()
@@ -374,9 +392,9 @@ class Spark:
         while self.committed < self.batches - 1:
             before = len(self.runs)
             assert before < 200, "a run alone makes progress"
-            self.start(2)
+            self.start(self.tasks)
             self._exhaust()
-        course = commits.register(SINK, "tidy")
+        course = commits.register(Write(SINK, self.batches, "tidy"))
         answer = None
         try:
             while True:

@@ -79,7 +79,7 @@ class Record:
 
 
 class Finish(NamedTuple):
-    """Commit a participant. → False if it was aborted"""
+    """Commit a participant. → False if it was aborted, None if nobody knows any more"""
 
     id: str
     identity: ProducerIdentity

@@ -23,16 +23,22 @@ the clock. Four rules make it safe:
 Committing what was decided may be done by anybody, any number of times. A batch that was decided is never written
 again: its tasks read their rows, for the state that hangs on it, and drop them.
 
+Without two-phase commit a participant has a timeout, and may be aborted although it was decided. Whoever registers next
+finds that, and notes it in a decision of the same batch that names what is lost: the batch is *mending*. Spark runs it
+again, since its own log does not have it; its tasks write their rows anew, and of what they have prepared that is
+decided which has the digest of something lost. The rest of the batch is there already, and what they wrote of it
+is aborted. A batch that is not the same when it is run again cannot be mended, which is said aloud.
+
 This module does nothing by itself. A `Course` asks for one thing after another (asks.py) and is told what came of
 it: ledger.py asks a cluster, the tests a model that crashes everywhere.
 
-Read next: decisions.py for what is written, asks.py, ledger.py, participants.py.
+Read next: decisions.py for what is written, finishing.py, asks.py, ledger.py, participants.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from andiron.client.core.outbox import ProducerIdentity
@@ -40,19 +46,18 @@ from andiron.model.errors import Fenced
 from andiron.spark.sink.asks import (
     Acquire,
     Course,
-    Finish,
     GroupOffsets,
     HasDecided,
     Look,
     Open,
     Pause,
     Reach,
-    Recall,
     Record,
     Search,
     Terminate,
 )
 from andiron.spark.sink.decisions import Decision, Participant, Pointer, Sink, SinkError, term_of
+from andiron.spark.sink.finishing import Finished, finish, finish_newest, mended, terminate
 
 ATTEMPTS = 10  # to change something while others do
 WAITS = 8  # for the first task of a run to register: some seconds
@@ -85,18 +90,19 @@ def admit(write: Write, *, first: bool, forgiving: bool = False) -> Course[Point
         yield Pause(times)
         pointer = yield Look(write.sink)
     if pointer is None or pointer.run != write.run:
-        pointer = yield from register(write.sink, write.run, forgiving=forgiving)
+        pointer = yield from register(write, forgiving=forgiving)
     return None if is_decided(write, pointer) else pointer
 
 
 def is_wanted(write: Write, term: str) -> Course[bool]:
     """Whether what was prepared may still be decided. If not, it is better aborted by whoever wrote it."""
     pointer: Pointer | None = yield Look(write.sink)
-    return pointer is not None and pointer.term == term and pointer.batch < write.batch
+    return pointer is not None and pointer.term == term and pointer.awaits(write.batch)
 
 
-def register(sink: Sink, run: str, *, forgiving: bool = False) -> Course[Pointer]:
-    """Make this the run that may write and decide; what earlier ones left is finished, or aborted."""
+def register(write: Write, *, forgiving: bool = False) -> Course[Pointer]:
+    """Make this the run that may write and decide; what earlier ones left is finished, aborted, or to be mended."""
+    sink, run = write.sink, write.run
     for times in range(ATTEMPTS):
         seen: Pointer | None = yield Look(sink)
         had_decided: bool = False if seen else (yield HasDecided(sink))
@@ -108,12 +114,15 @@ def register(sink: Sink, run: str, *, forgiving: bool = False) -> Course[Pointer
                 return pointer
             _check_current(sink, run, pointer)
             open_ids: dict[str, int] = yield Open(sink)
-            decided = yield from _finish_newest(sink, pointer, open_ids, forgiving=forgiving)
-            registered: Pointer = yield Record(sink, identity, pointer.registered(run, term_of(identity)))
+            finished = yield from _finish_newest(write, pointer, open_ids, forgiving=forgiving)
+            anew = replace(pointer, mending=pointer.mending and not forgiving)
+            registered: Pointer = yield Record(
+                sink, identity, anew.registered(run, term_of(identity)), finished.mending
+            )
         except Fenced:
             yield Pause(times)
             continue
-        yield from _terminate(open_ids, decided)
+        yield from terminate(open_ids, finished.ids)
         return registered
     raise SinkError(f"{sink}: run {run} could not register, since others did all the time; start it again")
 
@@ -142,10 +151,10 @@ def decide(write: Write, prepared: Prepared, *, forgiving: bool = False) -> Cour
     for times in range(ATTEMPTS):
         seen: Pointer | None = yield Look(sink)
         if is_decided(write, seen):
-            yield from settle(sink, forgiving=forgiving)
+            yield from settle(write, forgiving=forgiving)
             return
         _check_may_decide(write, seen, prepared)
-        if prepared.is_nothing:
+        if prepared.is_nothing and seen is not None and not seen.mending:
             return
         yield Reach("before_decision", batch)
         try:
@@ -156,29 +165,33 @@ def decide(write: Write, prepared: Prepared, *, forgiving: bool = False) -> Cour
             _check_may_decide(write, pointer, prepared)
             assert pointer is not None
             open_ids: dict[str, int] = yield Open(sink)
-            _check_open(write, pointer.term, prepared, open_ids)
             decision = Decision(
                 batch, write.run, pointer.term, tuple(prepared.participants), dict(prepared.rows)
             )
+            if pointer.mending:
+                decision = yield from mended(sink, pointer, decision)
+            _check_open(sink, decision, open_ids)
             yield Record(sink, identity, pointer, decision, write.writer, prepared.groups)
         except Fenced:
             yield Pause(times)
             continue
         yield Reach("after_decision", batch)
-        decided = yield from _finish(sink, decision, forgiving=forgiving)
-        yield from _terminate(open_ids, decided)
+        finished = yield from finish(sink, decision, replayed=False, forgiving=forgiving)
+        finished.check()
+        yield from terminate(open_ids, finished.ids)
         yield from _await_pointer(sink, batch)
         yield Reach("after_commit", batch)
         return
     raise SinkError(f"{sink}: batch {batch} could not be decided, since others were at it; start it again")
 
 
-def settle(sink: Sink, *, forgiving: bool = False) -> Course[None]:
+def settle(write: Write, *, forgiving: bool = False) -> Course[None]:
     """Commit what the newest decision says, as far as that was not done."""
-    pointer: Pointer | None = yield Look(sink)
+    pointer: Pointer | None = yield Look(write.sink)
     if pointer is not None:
-        open_ids: dict[str, int] = yield Open(sink)
-        yield from _finish_newest(sink, pointer, open_ids, forgiving=forgiving)
+        open_ids: dict[str, int] = yield Open(write.sink)
+        finished = yield from _finish_newest(write, pointer, open_ids, forgiving=forgiving)
+        finished.check()
 
 
 def undo(write: Write, prepared: Prepared) -> Course[None]:
@@ -198,7 +211,14 @@ def undo(write: Write, prepared: Prepared) -> Course[None]:
 
 def is_decided(write: Write, pointer: Pointer | None) -> bool:
     """Whether the batch counts already; raises where it cannot be the same batch."""
-    if pointer is None or pointer.batch < write.batch:
+    if pointer is None:
+        return False
+    if pointer.mending and pointer.batch < write.batch:
+        raise SinkError(
+            f"{write.sink}: rows of batch {pointer.batch} were lost and are to be written again, and the query goes on "
+            f"with batch {write.batch}: was its checkpoint changed? To go on without them, say failOnDataLoss=false"
+        )
+    if pointer.awaits(write.batch):
         return False
     if pointer.batch > write.batch:
         raise SinkError(
@@ -237,15 +257,15 @@ def _check_may_decide(write: Write, pointer: Pointer | None, prepared: Prepared)
 
 
 def _may_undo(write: Write, prepared: Prepared, pointer: Pointer | None) -> bool:
-    return pointer is not None and {*prepared.terms} == {pointer.term} and pointer.batch < write.batch
+    return pointer is not None and {*prepared.terms} == {pointer.term} and pointer.awaits(write.batch)
 
 
-def _check_open(write: Write, term: str, prepared: Prepared, open_ids: Mapping[str, int]) -> None:
-    for each in prepared.participants:
-        name = each.transactional_id(write.sink, term)
+def _check_open(sink: Sink, decision: Decision, open_ids: Mapping[str, int]) -> None:
+    for each in decision.participants:
+        name = each.transactional_id(sink, decision.term)
         if open_ids.get(name) != each.identity.id:
             raise SinkError(
-                f"{write.sink}: transaction {name!r} of batch {write.batch} was aborted before the batch was "
+                f"{sink}: transaction {name!r} of batch {decision.batch} was aborted before the batch was "
                 "complete (by an administrator, or by its timeout where the broker does not have two-phase "
                 "commit); nothing of the batch counts, start the query again to write it anew"
             )
@@ -271,55 +291,18 @@ def _exact(sink: Sink, had_decided: bool) -> Course[Pointer]:
 
 
 def _finish_newest(
-    sink: Sink, pointer: Pointer, open_ids: Collection[str], *, forgiving: bool
-) -> Course[set[str]]:
-    """Commit the participants of the newest decision; their ids."""
-    if pointer.batch < 0:
-        return set()
-    decision: Decision | None = yield Recall(sink, pointer.offset)
-    if decision is not None:
-        return (yield from _finish(sink, decision, forgiving=forgiving))
-    if open_ids:
-        raise SinkError(
-            f"{sink}: the decision on batch {pointer.batch} is gone from its topic (offset {pointer.offset}), and "
-            f"transactions are open that may be part of it, {min(open_ids)!r} for one; end them by "
-            "`andiron transaction`, and start the query again"
-        )
-    return set()
-
-
-def _finish(sink: Sink, decision: Decision, *, forgiving: bool) -> Course[set[str]]:
-    done: set[str] = set()
-    for each in decision.participants:
-        name = each.transactional_id(sink, decision.term)
-        if done:
-            yield Reach("between_participants", decision.batch)
-        kept: bool = yield Finish(name, each.identity)
-        if not kept and not forgiving:
-            newest: Pointer | None = yield Look(sink)
-            if newest is not None and newest.batch > decision.batch:
-                return done  # by others, long ago: the next one is decided when this one is finished
-            raise SinkError(
-                f"{sink}: batch {decision.batch} counts, and {each.rows} rows of it are lost: transaction {name!r} "
-                "was aborted before it could be committed. Have transaction.two.phase.commit.enable=true on the "
-                "broker, or a longer kafka.transaction.timeout.ms; to go on without these rows, say "
-                "failOnDataLoss=false"
-            )
-        done.add(name)
-    return done
-
-
-def _terminate(open_ids: Collection[str], decided: Collection[str]) -> Course[None]:
-    for name in open_ids:
-        if name not in decided:
-            yield Terminate(name)
+    write: Write, pointer: Pointer, open_ids: Collection[str], *, forgiving: bool
+) -> Course[Finished]:
+    """Commit what the newest decision says; if it is on the batch that is to be written, Spark runs that again."""
+    replayed = pointer.batch == write.batch
+    return (yield from finish_newest(write.sink, pointer, open_ids, replayed=replayed, forgiving=forgiving))
 
 
 def _await_pointer(sink: Sink, batch: int) -> Course[None]:
     """A transaction is decided before its markers are everywhere, and tasks that look next must see it."""
     for times in range(MARKER_WAITS):
         pointer: Pointer | None = yield Look(sink)
-        if pointer is not None and pointer.batch >= batch:
+        if pointer is not None and not pointer.awaits(batch):
             return
         yield Pause(times)
     raise SinkError(

@@ -68,6 +68,9 @@ class Participant(NamedTuple):
     name: str  # within the sink and the term
     identity: ProducerIdentity
     rows: int
+    digest: str = (
+        ""  # of its rows, where its transaction has a timeout: by it they are known when written again
+    )
 
     def transactional_id(self, sink: Sink, term: str) -> str:
         """As its coordinator knows it."""
@@ -93,16 +96,19 @@ class Decision:
     term: str
     participants: tuple[Participant, ...]
     rows: Mapping[str, int] = field(default_factory=dict)  # by topic, for whoever reads the record
+    lost: tuple[Participant, ...] = ()  # that were decided, and aborted by their timeout: to be written again
 
     def to_json(self) -> bytes:
         """The record's value."""
-        told = {
+        told: dict[str, Any] = {
             "batch": self.batch,
             "run": self.run,
             "term": self.term,
-            "participants": [[each.name, *each.identity, each.rows] for each in self.participants],
+            "participants": [_told(each) for each in self.participants],
             "rows": dict(self.rows),
         }
+        if self.lost:
+            told["lost"] = [_told(each) for each in self.lost]
         return json.dumps(told, separators=(",", ":")).encode()
 
     @classmethod
@@ -110,11 +116,14 @@ class Decision:
         """What a record says."""
 
         def build(told: Any) -> Decision:
-            participants = tuple(
-                Participant(name, ProducerIdentity(number, epoch), rows)
-                for name, number, epoch, rows in told["participants"]
+            participants, lost = (
+                tuple(
+                    Participant(name, ProducerIdentity(number, epoch), *more)
+                    for name, number, epoch, *more in each
+                )
+                for each in (told["participants"], told.get("lost", []))
             )
-            return cls(told["batch"], told["run"], told["term"], participants, told["rows"])
+            return cls(told["batch"], told["run"], told["term"], participants, told["rows"], lost)
 
         return _parsed(value, f"a record of {DECISIONS.topic}", build)
 
@@ -135,16 +144,27 @@ class Pointer:
     decided_by: str = ""  # the run that made the newest decision
     writer: str = ""  # and the write of that run that it was
     before: tuple[str, ...] = ()  # runs that have been superseded, the last ones
+    mending: bool = False  # the newest decision has lost rows, which are to be written again
+
+    def awaits(self, batch: int) -> bool:
+        """Whether there is something of a batch to be decided."""
+        return self.batch < batch or (self.mending and self.batch == batch)
 
     def registered(self, run: str, term: str) -> Pointer:
         """For another run to go on from."""
         past = (*self.before, self.run) if self.run and self.run != run else self.before
         return replace(self, run=run, term=term, before=past[-REMEMBERED_RUNS:])
 
-    def decided(self, batch: int, offset: int, writer: str) -> Pointer:
+    def decided(self, batch: int, offset: int, writer: str, *, mending: bool = False) -> Pointer:
         """One decision further, made by the run that has registered."""
         return replace(
-            self, batch=batch, offset=offset, turn=1 - self.turn, decided_by=self.run, writer=writer
+            self,
+            batch=batch,
+            offset=offset,
+            turn=1 - self.turn,
+            decided_by=self.run,
+            writer=writer,
+            mending=mending,
         )
 
     def to_metadata(self) -> str:
@@ -157,6 +177,7 @@ class Pointer:
             "by": self.decided_by,
             "writer": self.writer,
             "before": self.before,
+            "mending": self.mending,
         }
         return json.dumps(told, separators=(",", ":"))
 
@@ -166,14 +187,18 @@ class Pointer:
 
         def build(told: Any) -> Pointer:
             who = (told["run"], told["term"], told["turn"], told["by"], told["writer"])
-            return cls(told["batch"], offset, *who, tuple(told["before"]))
+            return cls(told["batch"], offset, *who, tuple(told["before"]), told.get("mending", False))
 
         return _parsed(metadata, "the offset that points to the newest decision", build)
 
     @classmethod
     def found(cls, offset: int, decision: Decision) -> Pointer:
         """Made anew from the newest record, where the pointer itself is gone; nobody has registered."""
-        return cls(decision.batch, offset, decided_by=decision.run)
+        return cls(decision.batch, offset, decided_by=decision.run, mending=bool(decision.lost))
+
+
+def _told(each: Participant) -> list[str | int]:
+    return [each.name, *each.identity, each.rows, *([each.digest] if each.digest else [])]
 
 
 def _parsed(text: str | bytes, what: str, build: Callable[[Any], T]) -> T:

@@ -180,7 +180,8 @@ class Ledger:
             pointer = ask.pointer
             if ask.decision is not None:
                 offset = self._produce(transaction, ask.sink, ask.decision)
-                pointer = pointer.decided(ask.decision.batch, offset, ask.writer)
+                lost = bool(ask.decision.lost)
+                pointer = pointer.decided(ask.decision.batch, offset, ask.writer, mending=lost)
             transaction.send_offsets(ask.sink.decider, {DECISIONS: (pointer.offset, pointer.to_metadata())})
             for group, offsets in ask.groups.items():
                 transaction.send_offsets(group, {each: (offset, "") for each, offset in offsets.items()})
@@ -218,14 +219,14 @@ class Ledger:
             if each.transactional_id.startswith(sink.participants)
         }
 
-    def _finish(self, name: str, identity: ProducerIdentity) -> bool:
+    def _finish(self, name: str, identity: ProducerIdentity) -> bool | None:
         try:
             end_transaction(self._client, name, identity, commit=True)
         except Fenced:
             return False
         except ProtocolError as error:
             if error.code is ErrorCode.INVALID_PRODUCER_ID_MAPPING:
-                return True  # it was finished so long ago that its coordinator has forgotten it
+                return None  # it ended so long ago that its coordinator has forgotten how
             if error.code is ErrorCode.INVALID_TXN_STATE:
                 return False
             raise

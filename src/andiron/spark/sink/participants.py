@@ -4,7 +4,7 @@
 
 With two-phase commit a prepared transaction waits for its outcome as long as that takes. Where the broker has none,
 or does not allow it, the transaction is an ordinary one, and is aborted by the broker when its timeout is over: a batch
-then fails, or, if it was decided just before, has lost rows, which is said aloud.
+then fails, or, if it was decided just before, is mended by the next run (finishing.py).
 
 Read next: slots.py for what a transaction is called; writers.py.
 """
@@ -23,11 +23,16 @@ from andiron.client.blocking.column_producer import ColumnProducer
 from andiron.client.blocking.transaction import Transaction
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.spark.sink.digest import RowsDigest
 from andiron.spark.sink.options import SinkOptions
 from andiron.spark.sink.rows import Columns
 from andiron.spark.sink.slots import Slots
 
-WITHOUT_TWO_PHASE = (ErrorCode.UNSUPPORTED_VERSION, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+ADVICE = {  # by what a broker says that does not have two-phase commit, or not for us
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "transaction.two.phase.commit.enable=true on the broker allows it",
+    ErrorCode.UNSUPPORTED_VERSION: "Apache Kafka 4.3 has it with unstable.api.versions.enable=true beside "
+    "transaction.two.phase.commit.enable=true, which is not meant for production",
+}
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +62,7 @@ class Participation:
         two_phase: bool = False,
     ) -> None:
         self.rows: dict[str, int] = {}
+        self._digest = RowsDigest()
         self._client, self._options, self._columns = client, options, columns
         self._transaction = self._open(transactional_id, two_phase) if transactional_id is not None else None
         self._producer = ColumnProducer(client, options.producer, self._transaction)
@@ -67,6 +73,12 @@ class Participation:
         return sum(self.rows.values())
 
     @property
+    def digest(self) -> str:
+        """Of the rows, where a timeout may abort them; nothing is needed to know them by otherwise."""
+        mortal = self._transaction is not None and not self._transaction.two_phase
+        return self._digest.hexdigest() if mortal else ""
+
+    @property
     def identity(self) -> ProducerIdentity:
         """Under which the rows are written."""
         assert self._transaction is not None, "there is no transaction"
@@ -75,6 +87,8 @@ class Participation:
     def write(self, rows: pa.RecordBatch) -> None:
         """Some of the rows."""
         records = self._columns.records(rows)
+        if self._transaction is not None and not self._transaction.two_phase:
+            self._digest.add(records)
         for topic, count in self._columns.counts(records).items():
             self.rows[topic] = self.rows.get(topic, 0) + count
         try:
@@ -106,14 +120,15 @@ class Participation:
         try:
             transaction.initiate()
         except ProtocolError as error:
-            if not two_phase or error.code not in WITHOUT_TWO_PHASE:
+            if not two_phase or error.code not in ADVICE:
                 raise _explained(error) from error
             _without.add(options.bootstrap)
             log.warning(
-                "the broker has no two-phase commit for us (%s): a batch that waits longer than %d ms for its outcome "
-                "is aborted; set transaction.two.phase.commit.enable=true on the broker",
+                "the broker has no two-phase commit for us (%s): what waits longer than %d ms for its outcome is "
+                "aborted, and written again when the query is started again. %s",
                 error,
                 options.timeout_ms,
+                ADVICE[error.code],
             )
             return self._open(name, two_phase=False)
         transaction.begin()

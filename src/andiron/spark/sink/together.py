@@ -37,8 +37,8 @@ def commit_all(job: Sink, participants: Sequence[Participant]) -> Course[None]:
             "written. Say a longer kafka.transaction.timeout.ms, at most the broker's transaction.max.timeout.ms"
         )
     for done, (name, each) in enumerate(zip(names, participants, strict=True)):
-        kept: bool = yield Finish(name, each.identity)
-        if not kept:
+        kept: bool | None = yield Finish(name, each.identity)
+        if kept is False:
             raise SinkError(
                 f"transaction {name!r} with {each.rows} rows was aborted by its timeout when {done} of {len(names)} "
                 "were committed already: part of the rows is written"

@@ -48,13 +48,16 @@ class RowWriter:
             return Told(write=write)
         name = slots().next_name(write.sink, pointer, write.batch)
         transactional_id = participant_id(write.sink, pointer.term, name)
-        written = self._write(rows, write.batch, transactional_id, two_phase=self._options.two_phase)
+        two_phase = (
+            self._options.two_phase and not pointer.mending
+        )  # what is written again is known by its digest
+        written = self._write(rows, write.batch, transactional_id, two_phase=two_phase)
         if written is None:
             return Told(write=write, term=pointer.term)
         with closing(written):
             self._check_wanted(ledger, write, pointer, written)
             steps.reached("after_prepare", write.batch)
-            participant = Participant(name, written.identity, written.count)
+            participant = Participant(name, written.identity, written.count, written.digest)
             return Told(written.rows, write, pointer.term, participant)
 
     def write_together(self, job: Sink, rows: Iterable[pa.RecordBatch]) -> Told:

@@ -47,13 +47,13 @@ class World:
         assert pointer is not None, "it is to be written"
         return pointer
 
-    def prepared(self, pointer: Pointer, name: str = "w", rows: int = 1) -> Participant:
+    def prepared(self, pointer: Pointer, name: str = "w", rows: int = 1, digest: str = "") -> Participant:
         transactional_id = participant_id(SINK, pointer.term, name)
         identity = self.cluster.answer(asks.Terminate(transactional_id))
         self.cluster.holdings[transactional_id] = Holding(
             identity, "Ongoing", [(0, len(self.cluster.holdings))] * rows
         )
-        return Participant(name, identity, rows)
+        return Participant(name, identity, rows, digest)
 
     def decide(self, batch: int, pointer: Pointer, *participants: Participant, **more: Any) -> None:
         told = Prepared(participants, {pointer.term}, **more)
@@ -205,10 +205,10 @@ def test_what_was_decided_and_then_lost_is_said_aloud(world: World, forgiving: b
     world.cluster.holdings[name] = Holding(ProducerIdentity(participant.identity.id, 99))
 
     if forgiving:
-        world.perform(commits.register(SINK, "next", forgiving=True))
+        world.perform(commits.register(Write(SINK, 0, "next"), forgiving=True))
     else:
         with pytest.raises(SinkError, match="batch 0 counts, and 5 rows of it are lost"):
-            world.perform(commits.register(SINK, "next"))
+            world.perform(commits.register(Write(SINK, 0, "next")))
 
 
 def test_an_older_checkpoint_than_the_output_is_refused(world: World) -> None:

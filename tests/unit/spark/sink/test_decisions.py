@@ -21,6 +21,23 @@ DECISION = Decision(7, "run", "3.1", (Participant("w.0.1", ProducerIdentity(12, 
 
 def test_a_decision_is_read_as_it_was_written() -> None:
     assert Decision.of_json(DECISION.to_json()) == DECISION
+    assert b"lost" not in DECISION.to_json(), "which versions that do not know it would not read"
+
+
+def test_what_is_lost_is_read_with_its_digest() -> None:
+    lost = Decision(7, "run", "3.1", (), {}, (Participant("w.0.1", ProducerIdentity(12, 4), 100, "abc"),))
+
+    assert Decision.of_json(lost.to_json()) == lost
+    assert Pointer.found(23, lost).mending
+
+
+def test_a_batch_is_awaited_until_it_is_decided_and_again_while_it_is_mended() -> None:
+    pointer = Pointer().decided(7, 23, "")
+
+    assert [pointer.awaits(batch) for batch in (6, 7, 8)] == [False, False, True]
+    mending = pointer.decided(7, 24, "", mending=True)
+    assert [mending.awaits(batch) for batch in (6, 7, 8)] == [False, True, True]
+    assert Pointer.of_metadata(24, mending.to_metadata()) == mending
 
 
 def test_a_pointer_is_read_as_it_was_written() -> None:

@@ -105,7 +105,7 @@ def test_a_task_whose_run_was_superseded_meanwhile_takes_back_what_it_wrote(
     field: Field, topic: str, writer: RowWriter, write: Write
 ) -> None:
     def overtaken() -> Iterator[pa.RecordBatch]:
-        Ledger(field.client).perform(register(write.sink, "next"))
+        Ledger(field.client).perform(register(write._replace(run="next")))
         yield rows("ab")
 
     with pytest.raises(SinkError, match="was taken over by another run"):
@@ -115,7 +115,7 @@ def test_a_task_whose_run_was_superseded_meanwhile_takes_back_what_it_wrote(
     assert field.topics.values(topic) == []
 
 
-def test_without_two_phase_commit_a_decided_part_may_time_out_and_that_is_said(
+def test_without_two_phase_commit_a_decided_part_that_timed_out_is_written_again(
     field: Field, topic: str, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"kafka.transaction.timeout.ms": "300", "kafka.transaction.two.phase.commit.enable": "false"}
@@ -137,9 +137,31 @@ def test_without_two_phase_commit_a_decided_part_may_time_out_and_that_is_said(
     name = participant.transactional_id(write.sink, messages[0].term)
     eventually(lambda: field.state(name) == "CompleteAbort")
 
-    with pytest.raises(SinkError, match="batch 0 counts, and 3 rows of it are lost"):
-        Ledger(field.client).perform(settle(write.sink))
-    Ledger(field.client).perform(settle(write.sink, forgiving=True))
+    monkeypatch.setattr(steps, "reached", lambda step, batch: None)
+    with pytest.raises(SinkError, match="start the query again, which writes these 3 rows again"):
+        Ledger(field.client).perform(settle(write))
+    again = write._replace(run="next")
+    lasting = RowWriter(
+        field.client, field.options(), into(topic)
+    )  # where two-phase commit has come meanwhile
+    Ledger(field.client).perform(
+        decide(again, prepared_by([lasting.write_decided(again, [rows("a"), rows("bc")], first=True)]))
+    )
+    eventually(lambda: field.topics.values(topic) == ["a", "b", "c"])
+    assert lasting.write_decided(write._replace(run="third"), [rows("abc")], first=True).term is None
+
+
+def test_one_may_go_on_without_what_timed_out(
+    field: Field, topic: str, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"kafka.transaction.timeout.ms": "300", "kafka.transaction.two.phase.commit.enable": "false"}
+    mortal = RowWriter(field.client, field.options(**told), into(topic))
+    message = mortal.write_decided(write, [rows("abc")], first=True)
+    monkeypatch.setattr(Ledger, "_finish", lambda *_: False)
+
+    with pytest.raises(SinkError, match="writes these 3 rows again"):
+        Ledger(field.client).perform(decide(write, prepared_by([message])))
+    Ledger(field.client).perform(settle(write, forgiving=True))
 
 
 def test_tasks_of_a_job_are_committed_together(field: Field, topic: str, writer: RowWriter) -> None:
