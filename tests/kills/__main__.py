@@ -18,7 +18,7 @@ from pathlib import Path
 
 from andiron.spark.steps import STEPS
 from kills.arena import SERVERS, Account, Arena
-from kills.cells import ALL, Kill
+from kills.cells import ALL, DRIVERS, Kill
 
 WHO = ("task", "committer", "driver", "broker", "outage")
 
@@ -31,7 +31,10 @@ def main() -> int:
     parser.add_argument("--job", default="sink", choices=("sink", "foreach", "hasty", "patient"))
     parser.add_argument("--on", default="andiron", choices=tuple(SERVERS), help="whose broker it is")
     parser.add_argument("--only", choices=WHO)
+    parser.add_argument("--bare", action="store_true", help="drivers alone, without Spark: hasty or patient")
     chosen = parser.parse_args()
+    if chosen.bare:
+        return _play_bare(chosen)
     cells = [Kill(each.who, each.step, chosen.job) for each in ALL if chosen.only in (None, each.who)]
     done: Counter[Kill] = Counter()
     exact = _control(chosen.on)
@@ -45,6 +48,26 @@ def main() -> int:
     _print_table(done, chosen.job)
     print("exact: nothing lost, nothing twice" if exact else "NOT EXACT")
     return 0 if exact else 1
+
+
+def _play_bare(chosen: argparse.Namespace) -> int:
+    """All rounds in one arena, one after another: a driver is back in two seconds."""
+    cells = [Kill(each.who, each.step, chosen.job) for each in DRIVERS]
+    rounds = [
+        random.Random(chosen.seed + number).sample(cells, len(cells)) for number in range(chosen.rounds)
+    ]
+    kills = [kill for each in rounds for kill in each]
+    job, began = {chosen.job: "kills.bare"}, time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(prefix="kills-") as folder,
+        Arena(Path(folder), kills, job, server=chosen.on, program="kills.bare") as arena,
+    ):
+        arena.run(patience_s=60.0 * (2 + len(kills)))
+        account, mended = arena.account(chosen.job), arena.mended()
+    print(f"{chosen.rounds} rounds: {account}, {mended} batches mended in {time.monotonic() - began:.0f} s")
+    _print_table(Counter(kills), chosen.job)
+    print("exact: nothing lost, nothing twice" if account.is_exact else "NOT EXACT")
+    return 0 if account.is_exact else 1
 
 
 def _play(kills: list[Kill], job: str, server: str) -> Account:

@@ -31,6 +31,7 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import Producer
 
+from andiron.spark.sink.decisions import DECISIONS
 from kills.cells import Kill, Plan
 from kills.driver import FIRED, INPUT_DONE
 from kills.jobs import Stage
@@ -87,10 +88,12 @@ class Arena:
         jobs: Mapping[str, str],
         settings: Mapping[str, str] | None = None,
         server: str = "andiron",
+        program: str = "kills.driver",
     ) -> None:
         self.folder = folder
         self.plan = Plan(str(folder))
         self.jobs = dict(jobs)
+        self.program = program
         self.node = SERVERS[server](folder / "node", {**SETTINGS, **(settings or {})})
         self.topics = Topics(self.node.bootstrap, "arena")
         self.stages: dict[str, Stage] = {}
@@ -163,6 +166,11 @@ class Arena:
             len(found.keys() - wanted.keys()),
         )
 
+    def mended(self) -> int:
+        """In how many batches something was lost by a timeout, and noted to be written again."""
+        found = [json.loads(value) for value in self.topics.values(DECISIONS.topic)]
+        return len({each["batch"] for each in found if "lost" in each})
+
     def printed(self) -> str:
         """What the driver and its workers printed."""
         return (self.folder / "driver.log").read_text(errors="replace")
@@ -212,7 +220,7 @@ class Arena:
         environ = {**os.environ, "PYTHONPATH": path, FOLDER: str(self.folder)}
         with open(self.folder / "driver.log", "ab") as out:
             self._driver = subprocess.Popen(
-                [sys.executable, "-m", "kills.driver", str(self.folder)],
+                [sys.executable, "-m", self.program, str(self.folder)],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
