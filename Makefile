@@ -48,6 +48,7 @@ bugs: $(VENV)/.dev  ## which law and which short history catch each planted bug;
 kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round
 	$(BIN)/python -m pytest -m long tests pipelines
 	cd tests && ../$(BIN)/python -m kills --rounds 3
+	cd tests && ../$(BIN)/python -m kills --rounds 50 --bare --job hasty --on kafka
 
 chaos: $(VENV)/.dev  ## kill, pause, cut off and restart nodes of a cluster under load (ROUNDS=200), and account for every record
 	cd tests && ../$(BIN)/python -m chaos --rounds $(ROUNDS)

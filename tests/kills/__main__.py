@@ -1,6 +1,6 @@
 """Play the matrix, round after round, in another order each time, and print what was killed and what came of it.
 
-    PYTHONPATH=tests python -m kills [--rounds 1] [--seed 0] [--job sink] [--only driver] [--on kafka]
+    PYTHONPATH=tests python -m kills [--rounds 1] [--seed 0] [--job sink] [--only driver] [--on kafka] [--bare]
 
 The control is played in the first round: a naive sink, whose driver is killed after it has written and before Spark has
 written that down. It must duplicate, or the arena could not tell.
@@ -19,6 +19,7 @@ from pathlib import Path
 from andiron.spark.steps import STEPS
 from kills.arena import SERVERS, Account, Arena
 from kills.cells import ALL, DRIVERS, Kill
+from peers import jars
 
 WHO = ("task", "committer", "driver", "broker", "outage")
 
@@ -94,4 +95,7 @@ def _print_table(done: Counter[Kill], job: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except jars.Missing as why:
+        sys.exit(f"not played: {why}")

@@ -65,18 +65,39 @@ def test_the_broker_may_stay_away_and_the_driver_die_after_it_has_decided(tmp_pa
         assert arena.starts == 2
 
 
-@pytest.mark.long
-@pytest.mark.java
-@pytest.mark.parametrize("job", ["patient", "hasty"])
-def test_on_kafka_as_it_comes_the_driver_may_die_at_any_step_and_stay_away(tmp_path: Path, job: str) -> None:
-    """The hasty one's transactions are aborted while nobody is there to commit them, and are written again."""
+@pytest.fixture
+def kafka() -> str:
     try:
         jars.server_jars()
     except jars.Missing as why:
         pytest.skip(str(why))
+    return "kafka"
+
+
+@pytest.mark.java
+def test_on_kafka_as_it_comes_what_was_decided_and_timed_out_is_written_again(
+    tmp_path: Path, kafka: str
+) -> None:
+    """Without Spark: whoever dies stays away until its transactions are aborted."""
+    kills = [Kill(each.who, each.step, "hasty") for each in DRIVERS]
+
+    with Arena(tmp_path, kills, {"hasty": "kills.bare"}, server=kafka, program="kills.bare") as arena:
+        arena.run(patience_s=800)
+
+        check_exact(arena, "hasty")
+        assert arena.mended() >= 1, "or nothing would be shown by this"
+
+
+@pytest.mark.long
+@pytest.mark.java
+@pytest.mark.parametrize("job", ["patient", "hasty"])
+def test_on_kafka_as_it_comes_the_driver_may_die_at_any_step_and_stay_away(
+    tmp_path: Path, job: str, kafka: str
+) -> None:
+    """The hasty one's transactions are aborted while nobody is there to commit them, and are written again."""
     kills = [Kill(each.who, each.step, job) for each in (*DRIVERS, *(OUTAGES if job == "hasty" else ()))]
 
-    with Arena(tmp_path, kills, {job: f"kills.jobs:{job}"}, server="kafka") as arena:
+    with Arena(tmp_path, kills, {job: f"kills.jobs:{job}"}, server=kafka) as arena:
         arena.run(patience_s=800)
 
         check_exact(arena, job)

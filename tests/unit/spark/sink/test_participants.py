@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from andiron.client.blocking.transaction import end_transaction
+from andiron.client.blocking.transaction import Transaction, end_transaction
+from andiron.client.core.transaction import Initiated
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.spark.sink import participants as module
 from andiron.spark.sink.participants import Participation, slots
@@ -91,6 +92,29 @@ def test_a_broker_without_two_phase_commit_gets_ordinary_ones_and_says_so_once(
     assert warning.startswith(
         "the broker has no two-phase commit for us (TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
     )
+
+
+def test_what_apache_kafka_wants_for_two_phase_commit_is_named(
+    field: Field, topic: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    initiate = Transaction.initiate
+
+    def as_kafka_comes(self: Transaction) -> Initiated:
+        if self.two_phase:
+            raise ErrorCode.UNSUPPORTED_VERSION.error("InitProducerId 6")
+        return initiate(self)
+
+    monkeypatch.setattr(Transaction, "initiate", as_kafka_comes)
+    monkeypatch.setattr(module, "_without", set())
+    with caplog.at_level(logging.WARNING):
+        written = Participation(field.client, field.options(), into(topic), "tx-kafka", two_phase=True)
+        written.write(rows("a"))
+    written.abort()
+
+    (warning,) = caplog.messages
+    assert "unstable.api.versions.enable=true beside transaction.two.phase.commit.enable=true" in warning
+    assert "written again when the query is started again" in warning
+    assert written.digest, "by which it is known then"
 
 
 def test_a_topic_that_is_not_there_and_is_not_made_is_explained(tmp_path: Path) -> None:
