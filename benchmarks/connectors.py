@@ -91,7 +91,7 @@ def fill(node: Node, topic: str, rows: int) -> None:
             names = [str(number) for number in range(first, min(first + ROWS_A_PIECE, rows))]
             keys = pa.array(names, pa.string()).cast(pa.binary())
             values = pa.array([f"{name}{'x' * 120}" for name in names], pa.string()).cast(pa.binary())
-            producer.send(pa.RecordBatch.from_arrays([keys, values], ["key", "value"]), topic)
+            producer.send(topic, pa.RecordBatch.from_arrays([keys, values], ["key", "value"]))
         producer.flush()
         producer.close()
 

@@ -75,7 +75,7 @@ def andiron_produce(port: int, topic: str, shape: Shape, records: int) -> Iterat
         client.topic(topic)
         yield 0
         for rows in tables:
-            producer.send(rows, topic)
+            producer.send(topic, rows)
             yield rows.num_rows
         producer.flush()
         producer.close()

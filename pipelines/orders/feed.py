@@ -37,7 +37,7 @@ class Feed:
         end = min(self.sent + count, self.sample.ticks)
         rows = self.sample.records(self.sent, end)
         self.sent = end
-        self._producer.send(rows, self._topic)
+        self._producer.send(self._topic, rows)
         self._producer.flush()
 
     def finish(self) -> None:

@@ -80,7 +80,7 @@ def test_others_read_what_columns_became(
 ) -> None:
     topic, written = make_topic(1), sample(500)
     with ColumnProducer(client, ProducerSettings(compression_type=codec, batch_size=2000)) as producer:
-        producer.send(columns(written), topic)
+        producer.send(topic, columns(written))
 
     found = clients.connect("confluent", node.bootstrap).read(topic, end=500)
     assert [Record(each.key, each.value, each.headers, each.timestamp) for each in found] == written
@@ -93,7 +93,7 @@ def test_keys_go_where_other_clients_send_them(
     keyed = [Record(b"key %d" % number, b"") for number in range(200)]
     rows = pa.RecordBatch.from_pydict({"key": [each.key for each in keyed], "value": [b""] * 200})
     with ColumnProducer(client) as producer:
-        producer.send(rows, ours)
+        producer.send(ours, rows)
     java_like = clients.connect("kafka_python", node.bootstrap)
     java_like.write(theirs, keyed, partition=None)
 
@@ -122,12 +122,12 @@ def test_open_transactions_end_the_table_and_do_not_hold_it_up(
 ) -> None:
     topic = make_topic(1)
     with ColumnProducer(client) as loose:
-        loose.send(columns(sample(10)), topic)
+        loose.send(topic, columns(sample(10)))
     transaction = Transaction(client, f"{topic}-id")
     transaction.initiate()
     transaction.begin()
     with ColumnProducer(client, transaction=transaction) as producer:
-        producer.send(columns(sample(10)), topic)
+        producer.send(topic, columns(sample(10)))
         producer.flush()
 
         assert andiron.read_topic(topic, bootstrap=node.bootstrap).num_rows == 10
@@ -141,7 +141,7 @@ def test_a_table_is_taken_as_it_is(node: Server, client: Client, make_topic: Cal
         {"key": [b"%d" % (n % 50) for n in range(3000)], "value": [b"7"] * 3000}
     )
     with ColumnProducer(client) as producer:
-        producer.send(rows, topic)
+        producer.send(topic, rows)
     table = andiron.read_topic(topic, bootstrap=node.bootstrap, headers=True)
 
     assert table.to_pandas()["key"].nunique() == 50

@@ -69,10 +69,8 @@ def end_of(client: Client, partition: TopicPartition, *, committed: bool) -> int
 def records(client: Client, partition: TopicPartition, *, committed: bool) -> list[tuple[int, bytes | None]]:
     """By our reader, over as many fetches as it takes."""
     end = end_of(client, partition, committed=committed)
-    reader = PartitionReader(client, partition, 0, end, SMALL_FETCHES, committed=committed)
-    found = [(record.offset, record.value) for record in reader]
-    reader.close()
-    return found
+    with PartitionReader(client, partition, 0, end, committed=committed, settings=SMALL_FETCHES) as reader:
+        return [(record.offset, record.value) for record in reader]
 
 
 def columns(client: Client, partition: TopicPartition, *, committed: bool) -> list[tuple[int, bytes | None]]:
@@ -95,16 +93,16 @@ def test_others_see_what_was_committed_and_nothing_of_what_was_aborted(
     transaction.initiate()
     with ColumnProducer(client, transaction=transaction) as producer:
         transaction.begin()
-        producer.send(rows(b"1", b"2", partition=[0, 1]), topic)
+        producer.send(topic, rows(b"1", b"2", partition=[0, 1]))
         producer.flush()
         transaction.abort()
         transaction.begin()
-        producer.send(rows(b"3", b"4", partition=[0, 1]), topic)
+        producer.send(topic, rows(b"3", b"4", partition=[0, 1]))
         transaction.commit()
         settled(client, topic, 0)
         settled(client, topic, 1)
         transaction.begin()
-        producer.send(rows(b"5", partition=[0]), topic)
+        producer.send(topic, rows(b"5", partition=[0]))
         producer.flush()
 
         assert seen(node, topic, 0) == [b"3"]
@@ -120,7 +118,7 @@ def test_records_and_columns_in_one_transaction(node: Server, client: Client, to
     transaction.initiate()
     transaction.begin()
     with ColumnProducer(client, transaction=transaction) as many, Producer(client, None, transaction) as one:
-        many.send(rows(b"columns", partition=[0]), topic)
+        many.send(topic, rows(b"columns", partition=[0]))
         one.send(topic, b"record", partition=1)
         transaction.commit()
 
@@ -166,7 +164,7 @@ def test_what_was_ended_once_may_be_told_again(node: Server, client: Client, top
     transaction.initiate()
     transaction.begin()
     with ColumnProducer(client, transaction=transaction) as producer:
-        producer.send(rows(b"once", partition=[0]), topic)
+        producer.send(topic, rows(b"once", partition=[0]))
     for _ in range(3):
         end_transaction(client, transaction.id, transaction.identity, commit=True)
 
@@ -182,13 +180,13 @@ def test_a_zombie_neither_writes_nor_ends_nor_goes_on(node: Server, client: Clie
     zombie.initiate()
     zombie.begin()
     producer = ColumnProducer(client, transaction=zombie)
-    producer.send(rows(b"undead", partition=[0]), topic)
+    producer.send(topic, rows(b"undead", partition=[0]))
     producer.flush()
     heir = Transaction(client, f"{topic}-id")
     heir.initiate()
     held = zombie.identity
 
-    producer.send(rows(b"undead too", partition=[1]), topic)
+    producer.send(topic, rows(b"undead too", partition=[1]))
     with pytest.raises(Fenced):
         producer.flush()
     with pytest.raises(Fenced):
@@ -217,11 +215,11 @@ def test_a_holder_aborts_what_it_left_open_itself(node: Server, client: Client, 
     transaction.initiate()
     transaction.begin()
     with ColumnProducer(client, transaction=transaction) as producer:
-        producer.send(rows(b"left open", partition=[0]), topic)
+        producer.send(topic, rows(b"left open", partition=[0]))
         producer.flush()
         transaction.initiate(transaction.identity)
         transaction.begin()
-        producer.send(rows(b"anew", partition=[0]), topic)
+        producer.send(topic, rows(b"anew", partition=[0]))
         transaction.commit()
 
     settled(client, topic)
@@ -245,7 +243,7 @@ def test_readers_agree_on_transactions_that_are_interleaved(
         who = dice.randrange(4)
         value = b"%d by %d" % (step, who)
         if who == 3:
-            loose.send(rows(value, partition=[0]), topic)
+            loose.send(topic, rows(value, partition=[0]))
             loose.flush()
             expected.append(value)
         elif who in pending and dice.random() < 0.3:
@@ -258,7 +256,7 @@ def test_readers_agree_on_transactions_that_are_interleaved(
         else:
             if who not in pending:
                 transactions[who].begin()
-            producers[who].send(rows(value, value, partition=[0, 0]), topic)
+            producers[who].send(topic, rows(value, value, partition=[0, 0]))
             producers[who].flush()
             pending.setdefault(who, []).extend([value, value])
     for who in pending:

@@ -44,7 +44,7 @@ transaction = Transaction(Client(sys.argv[1]), sys.argv[2], timeout_ms=1000, two
 transaction.initiate()
 transaction.begin()
 producer = ColumnProducer(Client(sys.argv[1]), transaction=transaction)
-producer.send(pa.RecordBatch.from_pydict({"value": [b"prepared"], "partition": [0]}), "topic")
+producer.send("topic", pa.RecordBatch.from_pydict({"value": [b"prepared"], "partition": [0]}))
 transaction.send_offsets("group", {TopicPartition("topic", 0): (17, "decided")})
 producer.flush()
 print(json.dumps(transaction.identity), flush=True)
@@ -131,7 +131,7 @@ def test_who_comes_next_may_keep_it_and_is_told_whose_it_is(node: Node, client: 
     seen(node, b"prepared")
     with ColumnProducer(client, transaction=heir) as producer:
         heir.begin()
-        producer.send(pa.RecordBatch.from_pydict({"value": [b"next"]}), "topic")
+        producer.send("topic", pa.RecordBatch.from_pydict({"value": [b"next"]}))
         heir.commit()
     seen(node, b"prepared", b"next")
 

@@ -116,12 +116,11 @@ class Load:
 
 def read_back(bootstrap: str, partition: TopicPartition) -> list[Found]:
     """Every record of a partition, in the order of the log; the last ones when followers have them too."""
-    with Client(bootstrap, PATIENT) as client:
-        reader = PartitionReader(client, partition, 0, _steady_end(Admin(client), partition))
-        try:
-            return [parse_value(bytes(each.value or b""), each.offset) for each in reader]
-        finally:
-            reader.close()
+    with (
+        Client(bootstrap, PATIENT) as client,
+        PartitionReader(client, partition, 0, _steady_end(Admin(client), partition)) as reader,
+    ):
+        return [parse_value(bytes(each.value or b""), each.offset) for each in reader]
 
 
 def _steady_end(admin: Admin, partition: TopicPartition) -> int:

@@ -106,7 +106,7 @@ class LineWriter:
             producer.close()
 
     def _write_rows(self, rows: Any) -> None:
-        self._producers[-1].send(rows, self._topic)
+        self._producers[-1].send(self._topic, rows)
         self.lines += rows.num_rows
 
     def _write_lines(self, block: bytes) -> None:

@@ -4,7 +4,7 @@
 
 The columns are `value` and, where they are there, `key`, `headers`, `timestamp`, `topic` and `partition`. What is
 not there, or null, is what it would be for a record: no key, no headers, the time of sending, the
-topic given for all, the partition of the key.
+topic given for all, the partition of the key. Whoever gives no topic for all says None.
 
 Rows of small calls are gathered first, until there are enough for batches of a good size in many partitions: a
 call of a thousand rows for 64 partitions would make 64 batches of 16 records.
@@ -50,8 +50,8 @@ class ColumnProducer(Sender):
         self._topic: str | None = None
         self._enough_bytes = min(_BATCHES_GATHERED * self.settings.batch_size, self.settings.buffer_memory)
 
-    def send(self, rows: pa.RecordBatch, topic: str | None = None) -> None:
-        """Write rows, to a topic given for all or to their own; an error may be that of earlier rows."""
+    def send(self, topic: str | None, rows: pa.RecordBatch) -> None:
+        """Write rows to a topic, or with None each to its own (`topic`); an error may be that of earlier rows."""
         if self.transaction is not None:
             self.transaction.check_open()
         with self._all_or_failed():

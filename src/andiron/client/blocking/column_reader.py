@@ -58,7 +58,9 @@ class ColumnReader:
         self._fetching = Position(partition, start, end)
         self._patience_ms = patience_ms
         self._came_at = time.monotonic()
-        self._reader = Reader(client, [self._fetching], settings or COLUMN_SETTINGS, committed=committed)
+        self._reader = Reader(
+            client, [self._fetching], committed=committed, settings=settings or COLUMN_SETTINGS
+        )
 
     def __enter__(self) -> Self:
         return self

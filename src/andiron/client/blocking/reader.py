@@ -39,9 +39,9 @@ class Reader:
         self,
         client: Client,
         positions: Iterable[Position],
-        settings: ReaderSettings | None = None,
         *,
         committed: bool = False,
+        settings: ReaderSettings | None = None,
     ) -> None:
         self.positions = {position.partition: position for position in positions}
         self.settings = settings or ReaderSettings()
@@ -169,12 +169,18 @@ class PartitionReader:
         partition: TopicPartition,
         start: int,
         end: int | None = None,
-        settings: ReaderSettings | None = None,
         *,
         committed: bool = False,
+        settings: ReaderSettings | None = None,
     ) -> None:
         self.position = Position(partition, start, end)
-        self._reader = Reader(client, [self.position], settings, committed=committed)
+        self._reader = Reader(client, [self.position], committed=committed, settings=settings)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def __iter__(self) -> Iterator[Record]:
         """Every record; waits for the next one where there is no end."""

@@ -92,7 +92,7 @@ class Participation:
         for topic, count in self._columns.counts(records).items():
             self.rows[topic] = self.rows.get(topic, 0) + count
         try:
-            self._producer.send(records, self._columns.topic)
+            self._producer.send(self._columns.topic, records)
         except ProtocolError as error:
             raise _explained(error) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pytest
 
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.column_producer import ColumnProducer
+from andiron.client.blocking.producer import Producer
 from andiron.client.blocking.transaction import Transaction
 from andiron.client.core.partitioner import partition_of
 from andiron.client.core.transaction import Phase
@@ -50,7 +52,7 @@ def rows(**columns: object) -> pa.RecordBatch:
 def write(client: Client, *batches: pa.RecordBatch, **settings: object) -> ColumnProducer:
     with ColumnProducer(client, ProducerSettings(**settings)) as producer:
         for batch in batches:
-            producer.send(batch, "t")
+            producer.send("t", batch)
     return producer
 
 
@@ -87,10 +89,16 @@ def test_every_column_arrives(client: Client, logs: Logs) -> None:
     ]
 
 
+def test_the_topic_comes_before_what_is_sent_to_it_as_it_does_for_records() -> None:
+    orders = [list(inspect.signature(each.send).parameters)[:2] for each in (ColumnProducer, Producer)]
+
+    assert orders == [["self", "topic"], ["self", "topic"]]
+
+
 def test_rows_find_their_own_topics(broker: ScriptedBroker, client: Client, logs: Logs) -> None:
     broker.topic("u", topic_id=b"u" * 16)
     with ColumnProducer(client) as producer:
-        producer.send(rows(value=[b"1", b"2", b"3"], topic=["t", "u", "t"], partition=[0, 0, 1]))
+        producer.send(None, rows(value=[b"1", b"2", b"3"], topic=["t", "u", "t"], partition=[0, 0, 1]))
 
     found = {place: each.records for place, each in producer.delivered.items()}
     assert found == {TopicPartition("t", 0): 1, TopicPartition("t", 1): 1, TopicPartition("u", 0): 1}
@@ -132,10 +140,10 @@ def test_rows_of_another_shape_or_topic_stay_in_order(
 ) -> None:
     broker.topic("u", topic_id=b"u" * 16)
     with ColumnProducer(client) as producer:
-        producer.send(rows(value=[b"1"], partition=[0]), "t")
-        producer.send(rows(value=["2"], partition=[0]), "t")
-        producer.send(rows(value=["other"], partition=[0]), "u")
-        producer.send(rows(value=[b"3"], partition=[0]), "t")
+        producer.send("t", rows(value=[b"1"], partition=[0]))
+        producer.send("t", rows(value=["2"], partition=[0]))
+        producer.send("u", rows(value=["other"], partition=[0]))
+        producer.send("t", rows(value=[b"3"], partition=[0]))
 
     assert [value for value in logs.values(0) if value != b"other"] == [b"1", b"2", b"3"]
 
@@ -149,9 +157,9 @@ def test_dictionaries_may_differ_from_call_to_call(client: Client, logs: Logs) -
 
 def test_what_was_gathered_can_be_discarded(client: Client, logs: Logs) -> None:
     with ColumnProducer(client) as producer:
-        producer.send(rows(value=[b"gathered"], partition=[0]), "t")
+        producer.send("t", rows(value=[b"gathered"], partition=[0]))
         producer.discard()
-        producer.send(rows(value=[b"after"], partition=[0]), "t")
+        producer.send("t", rows(value=[b"after"], partition=[0]))
 
     assert logs.values(0) == [b"after"]
 
@@ -188,10 +196,10 @@ def test_what_was_refused_is_never_committed_around(broker: ScriptedBroker, clie
     transaction.initiate()
     producer = ColumnProducer(client, transaction=transaction)
     with pytest.raises(Refused, match="is not begun"):
-        producer.send(rows(value=[b"early"]), "t")
+        producer.send("t", rows(value=[b"early"]))
     transaction.begin()
-    producer.send(rows(value=[b"good"], partition=[0]), "t")
-    producer.send(rows(value=[1]), "t")
+    producer.send("t", rows(value=[b"good"], partition=[0]))
+    producer.send("t", rows(value=[1]))
     with pytest.raises(ProtocolError):
         producer.flush()
 
@@ -209,7 +217,7 @@ def test_a_transaction_commits_what_it_flushes(broker: ScriptedBroker, client: C
     with ColumnProducer(client, transaction=transaction) as producer:
         transaction.initiate()
         transaction.begin()
-        producer.send(rows(value=[b"1", b"2"], partition=[0, 2]), "t")
+        producer.send("t", rows(value=[b"1", b"2"], partition=[0, 2]))
         transaction.commit()
 
     assert coordinator.outcomes == [True]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pytest
 
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.column_reader import COLUMN_SETTINGS, ColumnReader
+from andiron.client.blocking.reader import PartitionReader
 from andiron.client.settings import ClientSettings, ReaderSettings
 from andiron.columns.schema import arrow_schema
 from andiron.model.errors import ErrorCode, ProtocolError, Refused
@@ -53,6 +55,13 @@ def values(batches: list[pa.RecordBatch]) -> list[bytes | None]:
 def read(client: Client, start: int, end: int | None) -> list[bytes | None]:
     with ColumnReader(client, P0, start, end) as reader:
         return values(list(reader))
+
+
+def test_a_partition_is_opened_in_the_same_words_for_records_and_for_columns() -> None:
+    records, columns = (inspect.signature(each).parameters for each in (PartitionReader, ColumnReader))
+
+    assert [columns[name] for name in records] == list(records.values())
+    assert list(columns)[:4] == list(records)[:4]
 
 
 def test_everything_from_the_start_to_the_end_is_read(client: Client) -> None:

@@ -47,7 +47,8 @@ def client(broker: ScriptedBroker) -> Iterator[Client]:
 
 
 def read(client: Client, start: int, end: int | None) -> list[bytes | None]:
-    return [record.value for record in PartitionReader(client, P0, start, end)]
+    with PartitionReader(client, P0, start, end) as reader:
+        return [record.value for record in reader]
 
 
 def test_everything_from_the_start_to_the_end_is_read(client: Client, logs: Logs) -> None:
@@ -140,7 +141,7 @@ def test_a_damaged_batch_is_not_read(client: Client, logs: Logs) -> None:
 
 def test_checksums_may_be_left_alone(client: Client, logs: Logs) -> None:
     logs.batches[0][0] = logs.batches[0][0][:17] + bytes(4) + logs.batches[0][0][21:]
-    unchecked = PartitionReader(client, P0, 0, 3, ReaderSettings(check_crcs=False))
+    unchecked = PartitionReader(client, P0, 0, 3, settings=ReaderSettings(check_crcs=False))
 
     assert [record.value for record in unchecked] == [b"a", b"b", b"c"]
 
