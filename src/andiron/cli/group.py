@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.asking import confirm, yes_option
 from andiron.cli.failures import Failure
 from andiron.cli.group_report import GroupReport
 from andiron.cli.group_reset import reset
@@ -109,7 +110,7 @@ group.add_command(reset)
 
 @group.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) -> None:
@@ -131,8 +132,7 @@ def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) 
             )
         if missing:
             raise Failure(f"there is no group {', '.join(map(repr, missing))}; nothing was deleted")
-        if not yes:
-            click.confirm(f"Delete {', '.join(names)} with all offsets?", abort=True, err=True)
+        confirm(f"Delete {', '.join(names)} with all offsets?", yes)
         for name in dict.fromkeys(names):
             admin.delete(name)
             if not as_json:
@@ -152,7 +152,7 @@ def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) 
     metavar="TOPIC[:0-3,7]",
     help="What to forget: a topic, or some of its partitions; may be given again.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def delete_offsets(
@@ -167,9 +167,7 @@ def delete_offsets(
     """
     with Client(bootstrap) as client:
         partitions = chosen(client, selections)
-        if not yes:
-            asked = f"Make {name} forget {show_partitions(partitions)}?"
-            click.confirm(asked, abort=True, err=True)
+        confirm(f"Make {name} forget {show_partitions(partitions)}?", yes)
         GroupAdmin(client).delete_offsets(name, partitions)
     if as_json:
         print_json({"group": name, "forgotten": partitions_as_json(partitions)})

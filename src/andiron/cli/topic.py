@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.asking import confirm, yes_option
 from andiron.cli.failures import Failure
 from andiron.cli.options import as_pairs, bootstrap_option, json_option
 from andiron.cli.output import Waiting, columns, plural, print_json, remark
@@ -203,7 +204,7 @@ def alter(
 
 @topic.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) -> None:
@@ -220,8 +221,7 @@ def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) 
         missing = [name for name in names if name not in there]
         if missing:
             raise Failure(f"there is no topic {', '.join(map(repr, missing))}; nothing was deleted")
-        if not yes:
-            click.confirm(f"Delete {', '.join(names)} with all records?", abort=True, err=True)
+        confirm(f"Delete {', '.join(names)} with all records?", yes)
         for name in dict.fromkeys(names):
             admin.delete_topic(name)
             if not as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.asking import confirm, yes_option
 from andiron.cli.failures import Failure
 from andiron.cli.options import as_duration, bootstrap_option, json_option
 from andiron.cli.output import Silence, columns, print_json, remark
@@ -192,7 +193,7 @@ def find_hanging(*, selections: list[Selection], older_than: int, as_json: bool,
 )
 @click.option("--start-offset", type=click.IntRange(0), metavar="N", help="Where it starts.")
 @click.option("--force", is_flag=True, help="Do not ask the coordinators whether they know of it.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def abort(
@@ -223,7 +224,7 @@ def abort(
     with Client(bootstrap) as client:
         admin = TransactionAdmin(client)
         if transactional_id is not None:
-            _confirm(f"Abort what is open under {transactional_id}, and fence its producer?", yes)
+            confirm(f"Abort what is open under {transactional_id}, and fence its producer?", yes)
             admin.terminate(transactional_id)
             said = f"{transactional_id}: aborted, its producer is fenced"
             done = {"aborted": True, "transactional_id": transactional_id}
@@ -235,7 +236,7 @@ def abort(
                     f"a coordinator knows the transaction of producer {found.producer.producer_id}; `andiron "
                     f"transaction list --producer-id {found.producer.producer_id}` tells the id to abort it by"
                 )
-            _confirm(f"Abort the transaction from offset {start_offset} on in {found.partition}?", yes)
+            confirm(f"Abort the transaction from offset {start_offset} on in {found.partition}?", yes)
             admin.abort(found)
             said = f"{found.partition}: the transaction from offset {start_offset} on is aborted"
             done = {"aborted": True, **producer_as_json(*found)}
@@ -257,8 +258,3 @@ def _found(client: Client, admin: TransactionAdmin, where: Selection, start_offs
         f"no transaction that is open in {partition} starts at offset {start_offset}; "
         f"`andiron transaction producers {partition.topic}:{partition.partition}` shows those that are"
     )
-
-
-def _confirm(question: str, yes: bool) -> None:
-    if not yes:
-        click.confirm(question, abort=True, err=True)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from andiron.cli.main import andiron
 from andiron.client.blocking import side_by_side
 from andiron.wire.messages.metadata import MetadataPartition
+from unit.cli.answering import answered
 from unit.client.coordinating import Coordinating
 from unit.client.logs import Logs
 from unit.client.scripted import FROZEN_ID, ScriptedBroker
@@ -35,7 +36,8 @@ def coordinating(broker: ScriptedBroker) -> Coordinating:
 
 
 def group(broker: ScriptedBroker, *arguments: str, answer: str = "") -> Any:
-    return CliRunner().invoke(andiron, ["group", *arguments, "-b", broker.bootstrap], input=answer)
+    with answered(answer):
+        return CliRunner().invoke(andiron, ["group", *arguments, "-b", broker.bootstrap], input=answer)
 
 
 def test_the_list_is_aligned_for_people(broker: ScriptedBroker, coordinating: Coordinating) -> None:

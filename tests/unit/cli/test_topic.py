@@ -14,6 +14,7 @@ from andiron.wire.apis import ApiKey
 from andiron.wire.messages.create_partitions import CreatePartitionsResponse, CreatePartitionsTopicResult
 from andiron.wire.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
 from andiron.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
+from unit.cli.answering import answered
 from unit.client.logs import Logs
 from unit.client.scripted import ScriptedBroker
 
@@ -28,7 +29,8 @@ def broker() -> Iterator[ScriptedBroker]:
 
 
 def topic(broker: ScriptedBroker, *arguments: str, answer: str = "") -> Any:
-    return CliRunner().invoke(andiron, ["topic", *arguments, "-b", broker.bootstrap], input=answer)
+    with answered(answer):
+        return CliRunner().invoke(andiron, ["topic", *arguments, "-b", broker.bootstrap], input=answer)
 
 
 def test_the_list_leaves_internal_topics_out(broker: ScriptedBroker) -> None:

@@ -14,6 +14,7 @@ from andiron.client.blocking import side_by_side
 from andiron.client.settings import ClientSettings
 from andiron.wire.messages.describe_producers import ProducerState
 from andiron.wire.messages.metadata import MetadataPartition
+from unit.cli.answering import answered
 from unit.client.coordinating import Coordinating
 from unit.client.scripted import FROZEN_ID, ScriptedBroker
 
@@ -36,7 +37,8 @@ def coordinating(broker: ScriptedBroker) -> Coordinating:
 
 
 def transaction(broker: ScriptedBroker, *arguments: str, answer: str = "") -> Any:
-    return CliRunner().invoke(andiron, ["transaction", *arguments, "-b", broker.bootstrap], input=answer)
+    with answered(answer):
+        return CliRunner().invoke(andiron, ["transaction", *arguments, "-b", broker.bootstrap], input=answer)
 
 
 def test_the_list_is_for_people_or_programs(broker: ScriptedBroker, coordinating: Coordinating) -> None:

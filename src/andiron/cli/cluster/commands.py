@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.asking import confirm, yes_option
 from andiron.cli.cluster.drain import drain
 from andiron.cli.cluster.moving import check_refusals, refusals_as_json, replicas_of
 from andiron.cli.cluster.options import A_LOOK
@@ -67,7 +68,7 @@ cluster.add_command(reassign)
 @click.option(
     "--unclean", is_flag=True, help="Where no replica in sync is left, take any: what it lacks is lost."
 )
-@click.option("--yes", is_flag=True, help="Do not ask before --unclean.")
+@yes_option("Do not ask before --unclean.")
 @json_option
 @bootstrap_option
 def elect(*, selections: list[Selection], unclean: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
@@ -84,11 +85,9 @@ def elect(*, selections: list[Selection], unclean: bool, yes: bool, as_json: boo
     """
     with Client(bootstrap) as client:
         wanted = chosen(client, selections) if selections else None
-        if unclean and not yes:
+        if unclean:
             of = show_partitions(wanted) if wanted is not None else "every partition that has no leader"
-            click.confirm(
-                f"Elect replicas that are not in sync for {of}? Records may be lost.", abort=True, err=True
-            )
+            confirm(f"Elect replicas that are not in sync for {of}? Records may be lost.", yes)
         election = Election.UNCLEAN if unclean else Election.PREFERRED
         elected, refused = ClusterAdmin(client).elect_leaders(election, wanted)
     if as_json:
@@ -117,7 +116,7 @@ def show_new_id() -> None:
 
 @cluster.command()
 @click.argument("broker", type=click.IntRange(0))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def unregister(*, broker: int, yes: bool, as_json: bool, bootstrap: str) -> None:
@@ -141,8 +140,7 @@ def unregister(*, broker: int, yes: bool, as_json: bool, bootstrap: str) -> None
                 f"broker {broker} has replicas of {plural(len(held), 'partition')}; "
                 f"take them off it with `andiron cluster drain {broker}` first"
             )
-        if not yes:
-            click.confirm(f"Strike broker {broker} from the cluster?", abort=True, err=True)
+        confirm(f"Strike broker {broker} from the cluster?", yes)
         admin.unregister_broker(broker)
     if as_json:
         print_json({"unregistered": broker})

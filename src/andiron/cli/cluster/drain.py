@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from andiron.cli.asking import confirm, yes_option
 from andiron.cli.cluster.moving import (
     Moving,
     check_refusals,
@@ -42,7 +43,7 @@ from andiron.model.ids import TopicPartition
 @click.option("--dry-run", is_flag=True, help="Only show what would be moved.")
 @click.option("--no-wait", is_flag=True, help="Return when the moves have begun.")
 @throttle_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def drain(
@@ -122,8 +123,7 @@ def _drain_replicas(
         remark(f"{summary(moves)}; nothing is moved yet")
         say("planned")
         return
-    if not yes:
-        click.confirm(f"Take {plural(len(moves), 'replica')} off broker {broker}?", abort=True, err=True)
+    confirm(f"Take {plural(len(moves), 'replica')} off broker {broker}?", yes)
     moving = Moving(client)
     moving.begin(moves, throttle)
     if not wait:
@@ -159,8 +159,7 @@ def _drain_leaders(
         remark(f"broker {broker} leads {show_partitions(led) or 'nothing'}; nothing is changed yet")
         say("planned")
         return
-    if not yes:
-        click.confirm(f"Have others lead {plural(len(movable), 'partition')}?", abort=True, err=True)
+    confirm(f"Have others lead {plural(len(movable), 'partition')}?", yes)
     admin, moving = ClusterAdmin(client), Moving(client)
     if reorder:
         check_refusals(admin.reassign(dict(reorder)), len(reorder), "given another order")

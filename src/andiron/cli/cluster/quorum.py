@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.asking import confirm, yes_option
 from andiron.cli.cluster.options import A_LOOK
 from andiron.cli.cluster.quorum_report import QuorumReport
 from andiron.cli.failures import Failure
@@ -107,7 +108,7 @@ def add_voter(
 @quorum.command("remove-voter")
 @click.argument("node", type=click.IntRange(0))
 @directory_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def remove_voter(*, node: int, directory: bytes | None, yes: bool, as_json: bool, bootstrap: str) -> None:
@@ -122,11 +123,8 @@ def remove_voter(*, node: int, directory: bytes | None, yes: bool, as_json: bool
         admin = ClusterAdmin(client)
         state = admin.describe_quorum()
         found = directory or _directory(state.voters, node, "a voter; see `andiron cluster quorum`")
-        if not yes:
-            left = len(state.voters) - 1
-            borne = state.failures_borne(without=node)
-            asked = f"Take the vote of node {node}? Of the {left} that are left {borne or 'none'} may fail."
-            click.confirm(asked, abort=True, err=True)
+        left, borne = len(state.voters) - 1, state.failures_borne(without=node)
+        confirm(f"Take the vote of node {node}? Of the {left} that are left {borne or 'none'} may fail.", yes)
         admin.remove_voter(node, found)
         state = admin.describe_quorum()
     _tell(f"node {node} votes no more", node, state, as_json)

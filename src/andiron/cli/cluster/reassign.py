@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from andiron.cli.asking import yes_option
 from andiron.cli.cluster.moving import Moving, replicas_of, summary, table
 from andiron.cli.cluster.options import as_broker_ids, throttle_option
 from andiron.cli.cluster.under_way import call_off, show_status
@@ -52,7 +53,7 @@ from andiron.model.ids import TopicPartition
 @click.option("--status", is_flag=True, help="Show what is under way, of these topics or of all.")
 @click.option("--verify", is_flag=True, help="The same, and take throttles away if nothing is.")
 @click.option("--cancel", is_flag=True, help="Call off what is under way, of these topics or of all.")
-@click.option("--yes", is_flag=True, help="Do not ask before --cancel.")
+@yes_option("Do not ask before --cancel.")
 @json_option
 @bootstrap_option
 def reassign(

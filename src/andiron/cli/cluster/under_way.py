@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from andiron.cli.asking import confirm
 from andiron.cli.cluster.moving import Moving, Progress, check_refusals, refusals_as_json, replicas_of
 from andiron.cli.output import columns, plural, print_json, remark
 from andiron.cli.selections import partitions_as_json, show_partitions
@@ -53,8 +54,8 @@ def call_off(client: Client, wanted: Sequence[TopicPartition] | None, *, yes: bo
     moves = admin.reassignments(wanted)
     if not moves:
         remark("nothing is under way; there is nothing to call off")
-    elif not yes:
-        click.confirm(f"Call off the moves of {show_partitions(moves)}?", abort=True, err=True)
+    else:
+        confirm(f"Call off the moves of {show_partitions(moves)}?", yes)
     refused = admin.cancel_reassignments(moves) if moves else {}
     done = [each for each in sorted(moves) if each not in refused]
     if as_json:

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from andiron.cli.cluster import moving
 from andiron.cli.main import andiron
+from unit.cli.answering import answered
 from unit.cli.cluster.scripted_cluster import ScriptedCluster
 
 Run = Callable[..., Result]
@@ -26,12 +27,13 @@ def run(scripted: ScriptedCluster) -> Run:
     """Run `andiron cluster …`; it must succeed unless `fails` is told."""
 
     def run_command(*arguments: object, stdin: str = "", fails: int = 0) -> Result:
-        result = CliRunner().invoke(
-            andiron,
-            ["cluster", *map(str, arguments)],
-            input=stdin,
-            env={"ANDIRON_BOOTSTRAP": scripted.bootstrap},
-        )
+        with answered(stdin):
+            result = CliRunner().invoke(
+                andiron,
+                ["cluster", *map(str, arguments)],
+                input=stdin,
+                env={"ANDIRON_BOOTSTRAP": scripted.bootstrap},
+            )
         assert result.exit_code == fails, (result.output, result.exception)
         return result
 
