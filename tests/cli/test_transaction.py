@@ -81,6 +81,7 @@ def test_an_open_transaction_is_listed_and_described(node: Server, run: Run, wri
         assert open_from(run, written) == [0, 0]
         assert hanging(run, written) == []
         assert name not in run("transaction", "list", "--longer-than", "1h").stdout
+        assert name in run("transaction", "list", "--longer-than", "0s").stdout
         producer.commit_transaction(30)
 
     assert (told["transactional_id"], told["state"], told["timeout_ms"]) == (name, "Ongoing", 60_000)
@@ -98,6 +99,8 @@ def test_an_open_transaction_is_listed_and_described(node: Server, run: Run, wri
     ]
     eventually(lambda: described(run, name)["state"] == "CompleteCommit")
     assert open_from(run, written) == [None, None]
+    assert name not in run("transaction", "list", "--longer-than", "0s").stdout
+    assert "open for" not in run("transaction", "describe", name).stdout
 
 
 def test_an_id_is_aborted_and_its_producer_fenced(node: Server, run: Run, written: str) -> None:

@@ -58,7 +58,10 @@ def transaction() -> None:
     help="Only of this producer; may be given again.",
 )
 @click.option(
-    "--longer-than", callback=as_duration, metavar="DURATION", help="Only those open for longer: 30s, 1h30m."
+    "--longer-than",
+    callback=as_duration,
+    metavar="DURATION",
+    help="Only those that are open, for longer: 30s, 1h30m.",
 )
 @click.option(
     "--id-pattern", metavar="REGEX", help="Only those whose whole transactional id this expression matches."

@@ -36,10 +36,12 @@ def description_as_text(told: TransactionDescription, now_ms: int) -> str:
     facts = [told.state, f"producer {told.producer_id} epoch {told.producer_epoch}"]
     facts += [f"coordinator {told.coordinator.id} ({told.coordinator.address})"]
     allowed = show_duration(told.timeout_ms)
-    if told.started_at == NEVER_STARTED:
-        facts += [f"timeout {allowed}"]
-    else:
+    if told.is_open and told.started_at != NEVER_STARTED:
         facts += [f"open for {show_duration(max(0, now_ms - told.started_at))} of {allowed} that it may take"]
+    else:
+        facts += [f"timeout {allowed}"]
+        if told.started_at != NEVER_STARTED:
+            facts += [f"last begun {show_time(told.started_at)}"]
     parts = [f"{told.transactional_id}: {', '.join(facts)}"]
     if told.partitions:
         parts.append(columns(("TOPIC", "PARTITION"), told.partitions))

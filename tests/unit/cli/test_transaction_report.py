@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from andiron.cli.times import show_time
 from andiron.cli.transaction_report import (
     description_as_json,
@@ -42,6 +44,15 @@ def test_an_open_transaction_tells_how_long_it_has_been_and_where() -> None:
 def test_without_one_there_is_a_line() -> None:
     assert description_as_text(DONE, NOW) == (
         "id: Empty, producer 7 epoch 2, coordinator 1 (h:9092), timeout 1m 0s"
+    )
+
+
+@pytest.mark.parametrize("state", ["CompleteCommit", "CompleteAbort"])
+def test_one_that_has_ended_is_not_open_for_any_time(state: str) -> None:
+    ended = OPEN._replace(state=state, partitions=[])
+
+    assert description_as_text(ended, NOW) == (
+        f"id: {state}, producer 7 epoch 2, coordinator 1 (h:9092), timeout 1m 0s, last begun {show_time(1_000)}"
     )
 
 

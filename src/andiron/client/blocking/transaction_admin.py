@@ -71,7 +71,11 @@ class TransactionAdmin:
         left_out: LeftOut | None = None,
     ) -> list[TransactionListing]:
         """All transactional ids, or those which fit every filter; the pattern is a regular expression. Those of brokers
-        that do not answer are missing where one takes note of that, and else it is raised."""
+        that do not answer are missing where one takes note of that, and else it is raised.
+
+        `longer_than_ms` is about transactions that are open: brokers go by the time since a start, also that of one
+        that has ended long ago, and count an id that never began one as begun in 1970.
+        """
 
         def check(answer: ListTransactionsResponse) -> None:
             check_error(answer.error_code, None, "the transactions")
@@ -85,11 +89,12 @@ class TransactionAdmin:
         answers = ask_every(
             self._client, request, ListTransactionsResponse, check, by_pattern or by_duration, left_out
         )
-        return sorted(
+        found = [
             TransactionListing.of(each, node_id)
             for node_id, answer in answers.items()
             for each in answer.transaction_states
-        )
+        ]
+        return sorted(each for each in found if by_duration is None or each.is_open)
 
     def describe(self, transactional_id: str) -> TransactionDescription:
         """What the coordinator knows of an id; TRANSACTIONAL_ID_NOT_FOUND where that is nothing."""

@@ -21,6 +21,7 @@ from andiron.wire.messages.describe_producers import ProducerState
 NO_TRANSACTION = -1
 NO_EPOCH = -1
 NEVER_STARTED = -1
+AT_REST = ("Empty", "CompleteCommit", "CompleteAbort", "Dead")  # the states in which nothing is open
 
 
 class TransactionListing(NamedTuple):
@@ -31,6 +32,10 @@ class TransactionListing(NamedTuple):
     producer_id: int
     state: str
 
+    @property
+    def is_open(self) -> bool:
+        return self.state not in AT_REST
+
     @classmethod
     def of(cls, told: list_transactions.TransactionState, coordinator: int) -> TransactionListing:
         """As a coordinator told it."""
@@ -38,7 +43,10 @@ class TransactionListing(NamedTuple):
 
 
 class TransactionDescription(NamedTuple):
-    """What a coordinator knows of a transactional id; it started at -1 while nothing is open."""
+    """What a coordinator knows of a transactional id: the transaction that is open, or the last one that was.
+
+    `started_at` is -1 before the first one and after a new epoch; of one that has ended it goes on to be told.
+    """
 
     transactional_id: str
     coordinator: Broker
@@ -48,6 +56,10 @@ class TransactionDescription(NamedTuple):
     timeout_ms: int
     started_at: int
     partitions: list[TopicPartition]
+
+    @property
+    def is_open(self) -> bool:
+        return self.state not in AT_REST
 
     @classmethod
     def of(cls, told: describe_transactions.TransactionState, coordinator: Broker) -> TransactionDescription:

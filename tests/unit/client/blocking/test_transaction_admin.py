@@ -64,6 +64,18 @@ def test_filters_are_passed_on(broker: ScriptedBroker, admin: TransactionAdmin) 
     assert (request.duration_filter, request.transactional_id_pattern) == (5, "a.*")
 
 
+def test_only_what_is_open_is_longer_than_anything(
+    coordinating: Coordinating, admin: TransactionAdmin
+) -> None:
+    """Kafka's brokers, and ours, go by the time since the last start, whether it has ended or not."""
+    for number, state in enumerate(("Empty", "Ongoing", "PrepareAbort", "CompleteCommit", "CompleteAbort")):
+        coordinating.transaction(state, number, state)
+
+    found = admin.transactions(longer_than_ms=5)
+    assert [each.transactional_id for each in found] == ["Ongoing", "PrepareAbort"]
+    assert admin.transactions(states=["CompleteCommit"], longer_than_ms=5) == []
+
+
 def test_a_filter_that_a_broker_would_not_mind_is_refused(
     broker: ScriptedBroker, admin: TransactionAdmin
 ) -> None:
