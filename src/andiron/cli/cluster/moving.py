@@ -3,7 +3,7 @@
     plan ──▶ throttle, if asked ──▶ begin ──▶ follow: what is left, and how much of it is copied ──▶ throttle off
 
 How much is copied is told by the brokers' log directories: the bytes that a new replica has, of those that its
-leader has. A broker that does not answer counts for nothing.
+leader has. Where the leader does not tell, that is not known; a new replica that does not tell counts for nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from andiron.model.ids import TopicPartition
 
 LOOK_S = 0.5
 REFUSALS_SHOWN = 10
-CHANGES = ("TOPIC", "PARTITION", "NOW", "AFTER", "COPIED TO")
+CHANGES = ("TOPIC", "PARTITION", "NOW", "AFTER", "COPY TO", "DROP FROM")
 
 
 class Progress(NamedTuple):
@@ -71,15 +71,16 @@ class Moving:
         self._screen.clear()
 
     def progress(self, moves: Mapping[TopicPartition, Reassignment]) -> dict[TopicPartition, Progress]:
-        """How much of each is copied, as far as brokers tell."""
+        """How much of each is copied; those whose leader does not tell how much there is are missing."""
         topics = {name: self._client.topic(name) for name in {each.topic for each in moves}}
         leaders = {each: topics[each.topic].partitions[each.partition].leader for each in moves}
         sizes = self._sizes(moves, leaders)
         found: dict[TopicPartition, Progress] = {}
         for partition, move in moves.items():
-            total = sizes.get((leaders[partition], partition), 0)
-            copied = [min(total, sizes.get((each, partition), 0)) for each in move.adding]
-            found[partition] = Progress(sum(copied), total * len(copied))
+            total = sizes.get((leaders[partition], partition))
+            if total is not None:
+                copied = [min(total, sizes.get((each, partition), 0)) for each in move.adding]
+                found[partition] = Progress(sum(copied), total * len(copied))
         return found
 
     # ── throttles ────────────────────────────────────────────────────────────────────
@@ -163,14 +164,15 @@ def refusals_as_json(refused: Refusals) -> list[dict[str, Any]]:
 
 
 def table(moves: Iterable[Change]) -> str:
-    """What will be, beside what is."""
+    """What will be, beside what is; where nothing is copied or dropped, another replica is first and so preferred."""
     rows = [
         (
             each.partition.topic,
             each.partition.partition,
             _numbers(each.before),
             _numbers(each.after),
-            _numbers(each.added) if each.added else "none: another order",
+            _numbers(each.added) or None,
+            _numbers(each.removed) or None,
         )
         for each in moves
     ]

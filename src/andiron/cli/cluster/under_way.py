@@ -1,7 +1,7 @@
 """Moves that are under way: shown with how much of them is copied, and called off.
 
     done         its replicas are what the plan says
-    under way    the new ones are being copied
+    under way    the new ones are being copied; with what share of the leader's bytes, where that is known
     not begun    neither: it was called off, or never asked for; told only beside a plan
 
 Whoever asks to be sure (--verify) has throttles taken away with that, once nothing is under way any more.
@@ -71,7 +71,7 @@ def _rows(
     plan: Assignment,
     now: Assignment,
 ) -> list[dict[str, Any]]:
-    found = [_row(each, "under way", move, progress[each]) for each, move in sorted(moves.items())]
+    found = [_row(each, "under way", move, progress.get(each)) for each, move in sorted(moves.items())]
     for each in sorted(plan):
         if each not in moves:
             replicas = list(now.get(each, ()))
@@ -96,11 +96,8 @@ def _row(
 
 
 def _cells(row: dict[str, Any]) -> tuple[Any, ...]:
-    copied = (
-        None
-        if row["total_bytes"] is None
-        else f"{Progress(row['copied_bytes'], row['total_bytes']).percent}%"
-    )
+    known = row["adding"] and row["total_bytes"] is not None
+    copied = f"{Progress(row['copied_bytes'], row['total_bytes']).percent}%" if known else None
     lists = [_numbers(row[name]) for name in ("replicas", "adding", "removing")]
     return (row["topic"], row["partition"], row["state"], *lists, copied)
 

@@ -83,10 +83,13 @@ def test_progress_is_what_a_new_replica_has_of_what_its_leader_has(moving: Movin
     assert told[P1] == Progress(0, 0)
 
 
-def test_brokers_that_do_not_answer_count_for_nothing(scripted: ScriptedCluster, moving: Moving) -> None:
+def test_what_a_leader_does_not_tell_is_not_taken_for_nothing_to_copy(
+    scripted: ScriptedCluster, moving: Moving
+) -> None:
+    """Nothing of nothing would be all of it: 100 %."""
     del scripted.versions[ApiKey.DESCRIBE_LOG_DIRS]
 
-    assert moving.progress({P0: Reassignment([2, 3, 1], [3], [1])}) == {P0: Progress(0, 0)}
+    assert moving.progress({P0: Reassignment([2, 3, 1], [3], [1])}) == {}
 
 
 def test_a_refusal_is_told_with_what_to_do(scripted: ScriptedCluster, moving: Moving) -> None:
@@ -107,10 +110,14 @@ def test_percents(progress: tuple[int, int], percent: int) -> None:
     assert Progress(*progress).percent == percent
 
 
-def test_a_change_of_order_copies_nothing() -> None:
-    assert table(MOVES).splitlines()[1:] == [
-        "t              0  1,2  2,3    3",
-        "t              1  2,1  1,2    none: another order",
+def test_a_table_of_moves_says_what_will_be_copied_and_what_dropped() -> None:
+    fewer = Change(TopicPartition("t", 2), [1, 2, 3], [1, 2])
+
+    assert table([*MOVES, fewer]).splitlines() == [
+        "TOPIC  PARTITION  NOW    AFTER  COPY TO  DROP FROM",
+        "t              0  1,2    2,3    3        1",
+        "t              1  2,1    1,2    -        -",
+        "t              2  1,2,3  1,2    -        3",
     ]
     assert summary(MOVES) == "2 partitions to change, 1 replica to copy"
 

@@ -20,7 +20,7 @@ def cluster(scripted: ScriptedCluster) -> ScriptedCluster:
 def test_it_is_only_shown_at_first(cluster: ScriptedCluster, run: Run) -> None:
     result = run("reassign", "--topic", "t")
 
-    assert result.stdout.startswith("TOPIC  PARTITION  NOW  AFTER  COPIED TO\n")
+    assert result.stdout.startswith("TOPIC  PARTITION  NOW  AFTER  COPY TO  DROP FROM\n")
     assert "2 replicas to copy; nothing is moved yet: --execute does it" in result.stderr
     assert not cluster.requests("AlterPartitionReassignments")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from andiron.wire.apis import ApiKey
 from unit.cli.cluster.conftest import Run
 from unit.cli.cluster.scripted_cluster import ScriptedCluster
 
@@ -36,6 +37,18 @@ def test_what_is_under_way_is_shown(cluster: ScriptedCluster, run: Run) -> None:
     ]
     assert result.stdout.splitlines()[1].split()[:-1] == ["t", "0", "under", "way", "2,3,1", "3", "1"]
     assert result.stderr == "1 partition under way\n"
+
+
+def test_what_cannot_be_known_or_is_not_copied_is_not_said_to_be_copied(
+    cluster: ScriptedCluster, run: Run
+) -> None:
+    cluster.under_way["t", 1] = ([2, 1], [1])  # a replica less, and none to copy
+    assert run("reassign", "--status").stdout.splitlines()[2].split()[-1] == "-"
+
+    del cluster.versions[ApiKey.DESCRIBE_LOG_DIRS]
+    assert run("reassign", "--status").stdout.splitlines()[1].split()[-1] == "-"
+    told = json.loads(run("reassign", "--status", "--json").stdout)
+    assert (told[0]["copied_bytes"], told[0]["total_bytes"]) == (None, None)
 
 
 def test_beside_a_plan_the_others_are_told_too(cluster: ScriptedCluster, run: Run, tmp_path: Path) -> None:
