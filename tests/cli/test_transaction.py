@@ -70,6 +70,36 @@ def hanging(run: Run, topic: str) -> list[dict[str, Any]]:
     return told
 
 
+def test_what_was_aborted_is_not_consumed_unless_it_is_asked_for(node: Server, run: Run, topic: str) -> None:
+    run("produce", topic, stdin="before\n")
+    producer = Producer({"bootstrap.servers": node.bootstrap, "transactional.id": f"tx-{topic}"})
+    producer.init_transactions(60)
+    for value, ends in (
+        (b"aborted", producer.abort_transaction),
+        (b"committed", producer.commit_transaction),
+    ):
+        producer.begin_transaction()
+        producer.produce(topic, value, partition=0)
+        assert producer.flush(30) == 0
+        ends(30)
+    producer.begin_transaction()
+    producer.produce(topic, b"open", partition=0)
+    assert producer.flush(30) == 0
+
+    seen = run("consume", topic)
+    assert seen.stdout.split() == ["before", "committed"]
+    assert f"a transaction is open in {topic}:0" in seen.stderr
+    assert run("consume", topic, "--read-uncommitted").stdout.split() == [
+        "before",
+        "aborted",
+        "committed",
+        "open",
+    ]
+    producer.abort_transaction(30)
+    last = run("consume", topic, "--from", "-1")
+    assert (last.stdout, last.stderr) == ("", "")
+
+
 def test_an_open_transaction_is_listed_and_described(node: Server, run: Run, written: str) -> None:
     name = f"tx-{written}"
     with writing(node, name, written) as producer:

@@ -3,6 +3,9 @@
     --from, --to ──▶ ranges.py: where to begin and end ──▶ client Reader ──▶ formats.py ──▶ stdout
 
 Without a group: nothing is remembered between two calls, and nobody is disturbed.
+
+Of transactions only what is committed, as `andiron.read_topic` and librdkafka do it and Kafka's console consumer does
+not: what was aborted was taken back, and who sees it without being told has seen what is not so.
 """
 
 from __future__ import annotations
@@ -16,7 +19,9 @@ import click
 from andiron.cli.failures import INTERRUPTED, Failure
 from andiron.cli.formats import Render, TemplateError, renderer
 from andiron.cli.options import bootstrap_option
-from andiron.cli.ranges import Point, parse_point, positions
+from andiron.cli.output import remark
+from andiron.cli.ranges import Bounds, Point, held_up, parse_point, positions
+from andiron.cli.selections import show_partitions
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.reader import Reader
@@ -65,6 +70,12 @@ def as_point(context: click.Context, parameter: click.Parameter, text: str | Non
 )
 @click.option("--count", "-n", type=click.IntRange(0), help="End after this many records.")
 @click.option("--follow/--no-follow", "-f", default=False, help="Go on with what is written later.")
+@click.option(
+    "--read-committed/--read-uncommitted",
+    "committed",
+    default=True,
+    help="Leave out what was aborted and stop before what is still open, which is the default; or show that too.",
+)
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, which `produce --json` takes.")
 @click.option(
     "--format",
@@ -84,6 +95,7 @@ def consume(
     end: Point | None,
     count: int | None,
     follow: bool,
+    committed: bool,
     as_json: bool,
     template: str | None,
     keys: bool,
@@ -104,6 +116,7 @@ def consume(
     Examples:
       andiron consume orders
       andiron consume orders --from -5 --json
+      andiron consume orders --read-uncommitted
       andiron consume orders --from '1h ago' --follow --format '%d %p:%o %k=%v\\n'
     """
     if as_json and (template is not None or keys or headers):
@@ -119,8 +132,15 @@ def consume(
     try:
         with Client(bootstrap) as client:
             chosen = _partitions(client, topic, numbers)
-            places = positions(Admin(client), chosen, start, end, follow=follow)
-            with Reader(client, places) as reader:
+            bounds = Bounds(Admin(client), chosen, committed=committed)
+            places = positions(bounds, start, end, follow=follow)
+            if held := held_up(bounds, places):
+                remark(
+                    f"a transaction is open in {show_partitions(held)}: from its first record on nothing is shown "
+                    "before it ends, but with --read-uncommitted; "
+                    f"`andiron transaction producers {topic}` tells whose it is"
+                )
+            with Reader(client, places, committed=committed) as reader:
                 _print(reader, render, _FOREVER if count is None else count)
     except KeyboardInterrupt:
         raise click.exceptions.Exit(0 if follow else INTERRUPTED) from None

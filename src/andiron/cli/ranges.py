@@ -4,13 +4,14 @@
        start          an offset   end - 10   end
 
 A point that lies outside a partition is moved to its nearer end: an offset that suits one partition of a
-topic is often beyond another's.
+topic is often beyond another's. For a reader of committed records a partition ends before the first transaction that
+is open.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from andiron.cli.times import TimeError, parse_time
@@ -49,29 +50,38 @@ def parse_point(text: str, now_ms: int) -> Point:
         raise PointError(f"{error}; nor is it earliest, latest, an offset, or -N from the end") from error
 
 
-def positions(
-    admin: Admin, partitions: Sequence[TopicPartition], start: Point, end: Point | None, *, follow: bool
-) -> list[Position]:
+def positions(bounds: Bounds, start: Point, end: Point | None, *, follow: bool) -> list[Position]:
     """Where a reader begins in each partition, and where it ends; nowhere if it is to follow."""
-    bounds = Bounds(admin, partitions)
     begins = bounds.resolve(start)
     ends = None if end is None and follow else bounds.resolve(end or Point(time=LATEST), beyond=follow)
-    return [Position(each, begins[each], None if ends is None else ends[each]) for each in partitions]
+    return [Position(each, begins[each], None if ends is None else ends[each]) for each in bounds.partitions]
+
+
+def held_up(bounds: Bounds, places: Iterable[Position]) -> list[TopicPartition]:
+    """The partitions in which a reader stops before an open transaction, and not where it was told to."""
+    return [
+        each.partition
+        for each in places
+        if bounds.written[each.partition] > bounds.ends[each.partition]
+        and (each.end is None or each.end >= bounds.ends[each.partition])
+    ]
 
 
 class Bounds:
-    """The two ends of each partition, as they are now."""
+    """The two ends of each partition, as they are now; `written` is where the log ends, whoever may read that far."""
 
-    def __init__(self, admin: Admin, partitions: Sequence[TopicPartition]) -> None:
-        self._admin, self._partitions = admin, partitions
+    def __init__(self, admin: Admin, partitions: Sequence[TopicPartition], *, committed: bool) -> None:
+        self._admin, self.partitions, self._committed = admin, partitions, committed
         self.starts = self._offsets(EARLIEST)
-        self.ends = self._offsets(LATEST)
+        # The end of the log first: what lies between the two is then behind a transaction that is open.
+        self.written = self._offsets(LATEST, committed=False)
+        self.ends = self._offsets(LATEST) if committed else self.written
 
     def resolve(self, point: Point, *, beyond: bool = False) -> dict[TopicPartition, int]:
         """The offset of a point in each partition; one `beyond` the end is kept where it may yet come."""
         times = self._offsets(point.time) if point.time is not None else {}
         found = {}
-        for each in self._partitions:
+        for each in self.partitions:
             start, end = self.starts[each], self.ends[each]
             if point.offset is not None:
                 offset = point.offset
@@ -82,6 +92,7 @@ class Bounds:
             found[each] = max(start, offset if beyond else min(offset, end))
         return found
 
-    def _offsets(self, time: int) -> dict[TopicPartition, int]:
-        answers = self._admin.list_offsets(dict.fromkeys(self._partitions, time))
+    def _offsets(self, time: int, *, committed: bool | None = None) -> dict[TopicPartition, int]:
+        isolated = self._committed if committed is None else committed
+        answers = self._admin.list_offsets(dict.fromkeys(self.partitions, time), committed=isolated)
         return {partition: answer.offset for partition, answer in answers.items()}

@@ -52,7 +52,8 @@ def read_topic(
     """The records of a topic, or of some of its partitions, as columns of `columns.schema.arrow_schema`.
 
     Where no `bootstrap` is given it is that of the command line: ANDIRON_BOOTSTRAP, or else localhost:9092.
-    Unless told otherwise, records of transactions that were aborted, or are still open, are left out.
+    Unless told otherwise, records of transactions that were aborted are left out, and so is all from the first record
+    of one that is still open on; `andiron consume` does the same.
     """
     with Client(bootstrap or os.environ.get("ANDIRON_BOOTSTRAP") or "localhost:9092") as client:
         chosen = _partitions(client, topic, partitions)

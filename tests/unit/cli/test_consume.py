@@ -20,11 +20,16 @@ from unit.client.scripted import ScriptedBroker
 def broker() -> Iterator[ScriptedBroker]:
     with ScriptedBroker() as scripted:
         scripted.topic("t", partitions=2)
-        logs = Logs(scripted)
-        logs.write(0, b"a", b"b", b"c")
-        logs.write(0, b"d", b"e")
-        logs.write(1, b"x")
         yield scripted
+
+
+@pytest.fixture(autouse=True)
+def logs(broker: ScriptedBroker) -> Logs:
+    made = Logs(broker)
+    made.write(0, b"a", b"b", b"c")
+    made.write(0, b"d", b"e")
+    made.write(1, b"x")
+    return made
 
 
 def consume(broker: ScriptedBroker, *options: str) -> Any:
@@ -49,6 +54,18 @@ def test_a_partition_that_is_not_there_is_told(broker: ScriptedBroker) -> None:
 
 def test_a_range_is_kept_to(broker: ScriptedBroker) -> None:
     assert consume(broker, "-p", "0", "--from", "1", "--to", "-1").stdout.split() == ["b", "c", "d"]
+
+
+def test_what_is_behind_an_open_transaction_is_left_out_and_told(broker: ScriptedBroker, logs: Logs) -> None:
+    logs.stable[0] = 3
+    committed, uncommitted = consume(broker), consume(broker, "--read-uncommitted")
+
+    assert committed.stdout.split() == ["a", "b", "c", "x"]
+    assert committed.stderr.startswith("a transaction is open in t:0: ")
+    assert consume(broker, "--read-committed").stdout == committed.stdout
+    assert uncommitted.stdout.split() == ["a", "b", "c", "d", "e", "x"]
+    assert uncommitted.stderr == consume(broker, "--to", "2").stderr == ""
+    assert [request.isolation_level for request in broker.requests("Fetch")] == [1, 0, 1, 1]
 
 
 @pytest.mark.parametrize("count", range(7))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from andiron.cli.ranges import Point, PointError, parse_point, positions
+from andiron.cli.ranges import Bounds, Point, PointError, held_up, parse_point, positions
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.core.descriptions import EARLIEST, LATEST
@@ -41,22 +41,33 @@ def test_what_names_no_place_is_refused() -> None:
 
 
 @pytest.fixture
-def admin() -> Iterator[Admin]:
+def broker() -> Iterator[ScriptedBroker]:
+    with ScriptedBroker() as scripted:
+        scripted.topic("t", partitions=2)
+        yield scripted
+
+
+@pytest.fixture
+def logs(broker: ScriptedBroker) -> Logs:
     """Partition 0 has offsets 0 to 9, partition 1 has offsets 0 and 1."""
-    with ScriptedBroker() as broker:
-        broker.topic("t", partitions=2)
-        logs = Logs(broker)
-        logs.write(0, *[b"x"] * 10)
-        logs.write(1, b"x", b"x")
-        with Client(broker.bootstrap) as client:
-            yield Admin(client)
+    made = Logs(broker)
+    made.write(0, *[b"x"] * 10)
+    made.write(1, b"x", b"x")
+    return made
+
+
+@pytest.fixture
+def admin(broker: ScriptedBroker, logs: Logs) -> Iterator[Admin]:
+    with Client(broker.bootstrap) as client:
+        yield Admin(client)
 
 
 def found(
     admin: Admin, start: str, end: str | None = None, follow: bool = False
 ) -> list[tuple[int, int | None]]:
     last = None if end is None else parse_point(end, NOW)
-    places = positions(admin, [P0, P1], parse_point(start, NOW), last, follow=follow)
+    bounds = Bounds(admin, [P0, P1], committed=False)
+    places = positions(bounds, parse_point(start, NOW), last, follow=follow)
     return [(place.offset, place.end) for place in places]
 
 
@@ -78,3 +89,18 @@ def test_one_may_count_back_from_each_end(admin: Admin) -> None:
 
 def test_an_end_that_may_yet_come_is_kept_when_following(admin: Admin) -> None:
     assert found(admin, "0", "8", follow=True) == [(0, 8), (0, 8)]
+
+
+@pytest.mark.parametrize("follow", [False, True])
+def test_a_partition_ends_before_what_is_open_for_who_reads_what_is_committed(
+    admin: Admin, logs: Logs, follow: bool
+) -> None:
+    logs.stable[0] = 6
+    bounds = Bounds(admin, [P0, P1], committed=True)
+    all_of_it = positions(bounds, parse_point("-1", NOW), None, follow=follow)
+    part_of_it = positions(bounds, parse_point("0", NOW), parse_point("5", NOW), follow=follow)
+
+    assert [place.offset for place in all_of_it] == [5, 1]
+    assert held_up(bounds, all_of_it) == [P0]
+    assert held_up(bounds, part_of_it) == []
+    assert held_up(Bounds(admin, [P0, P1], committed=False), all_of_it) == []

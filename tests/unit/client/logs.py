@@ -35,6 +35,7 @@ class Logs:
         self.batches: dict[int, list[bytes]] = defaultdict(list)
         self.ends: dict[int, int] = defaultdict(int)
         self.sequences: dict[tuple[int, int], int] = defaultdict(int)  # by partition and epoch: the next one
+        self.stable: dict[int, int] = {}  # by partition: where a transaction is open
         self.batches_an_answer: int | None = None
         self.produce_errors: list[int] = []
         self.fetch_errors: list[int] = []
@@ -69,11 +70,12 @@ class Logs:
 
     def list_offsets(self, request: Any) -> ListOffsetsResponse:
         topics = []
+        ends = {**self.ends, **(self.stable if request.isolation_level else {})}
         for topic in request.topics:
             rows = [
                 ListOffsetsPartitionResponse(
                     each.partition_index,
-                    offset=0 if each.timestamp == EARLIEST else self.ends[each.partition_index],
+                    offset=0 if each.timestamp == EARLIEST else ends.get(each.partition_index, 0),
                 )
                 for each in topic.partitions
             ]
