@@ -36,9 +36,12 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
+from typing import Any
 
 from andiron.spark.runtime.stand_in import LENGTH_BYTES, STREAMS
+from andiron.spark.runtime.worker import quiet_at_the_end
 
+DAEMON = "pyspark.daemon"  # forks Spark's workers; its argument is the module that they run
 DRIVER = 0  # the server's standard input, which closes when the driver ends, however it does
 TAKEN = b"+"  # a fork to its stand-in: from now on wait for my exit status
 
@@ -47,7 +50,7 @@ QUIETLY = {"OPENBLAS_NUM_THREADS": "1", "JE_ARROW_MALLOC_CONF": "background_thre
 
 PRELOADED = (
     "pyarrow.compute",
-    "pyspark.daemon",
+    DAEMON,
     "pyspark.worker",
     "pyspark.sql.worker.lookup_data_sources",
     "pyspark.sql.worker.create_data_source",
@@ -193,8 +196,17 @@ def become(link: socket.socket) -> None:
             assert isinstance(printed, TextIOWrapper), "nobody has put something else there yet"
             printed.reconfigure(write_through=True)
     _, module, *sys.argv[1:] = request.arguments
+    if module == DAEMON:
+        _quieten(*sys.argv[1:2])
     sys.modules.pop(module, None)  # it is to run, not to have been run
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _quieten(module: str) -> None:
+    """Have workers of this module end in silence when Spark hangs up; one that is not preloaded is left as it is."""
+    if module in sys.modules:
+        worker: Any = sys.modules[module]
+        worker.main = quiet_at_the_end(worker.main)
 
 
 def receive(link: socket.socket) -> tuple[Request, list[int]]:

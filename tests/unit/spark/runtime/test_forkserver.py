@@ -40,7 +40,7 @@ sys.exit(7)
 class Served:
     """A server, and stand-ins that ask it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, serve: str = SERVE) -> None:
         self.folder = folder
         self.address = str(folder / "socket")
         (folder / "shows.py").write_text(SHOWS)
@@ -48,7 +48,7 @@ class Served:
             listener.bind(self.address)
             listener.listen()
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", SERVE, str(folder), str(listener.fileno())],
+                [sys.executable, "-P", "-c", serve, str(folder), str(listener.fileno())],
                 stdin=subprocess.PIPE,
                 pass_fds=[listener.fileno()],
                 env={**os.environ, **QUIETLY, "PYTHONHASHSEED": "0"},
@@ -172,6 +172,30 @@ def test_what_is_preloaded_starts_no_thread_and_does_not_bring_pandas() -> None:
         "assert threads() == 1, threads(); assert 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", check], check=True, env={**os.environ, **QUIETLY})
+
+
+def test_workers_that_wait_for_a_task_end_in_silence_when_spark_hangs_up(tmp_path: Path) -> None:
+    """The daemon and the worker are Spark's own, and what a JVM does is done here."""
+    served = Served(tmp_path, SERVE.replace("lambda: None", "lambda: __import__('pyspark.worker')"))
+    daemon = served.start(
+        *("-m", "pyspark.daemon", "pyspark.worker"),
+        PYTHON_UNIX_DOMAIN_ENABLED="true",
+        PYTHON_WORKER_FACTORY_SOCK_DIR=str(tmp_path),
+        PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE="1",
+        SPARK_REUSE_WORKER="1",
+    )
+    try:
+        assert daemon.stdout is not None
+        count = int.from_bytes(os.read(daemon.stdout.fileno(), 4), "big")
+        address = os.read(daemon.stdout.fileno(), count).decode()
+        with socket.socket(socket.AF_UNIX) as jvm:
+            jvm.connect(address)
+            worker = int.from_bytes(jvm.recv(4), "big")
+        eventually(lambda: not os.path.exists(f"/proc/{worker}"))
+        assert daemon.communicate() == ("", "")
+    finally:
+        served.process.kill()
+        served.process.communicate()
 
 
 def test_what_is_not_there_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
