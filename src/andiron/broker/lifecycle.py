@@ -26,7 +26,7 @@ from andiron.broker.controller_registration import ControllerRegistration
 from andiron.broker.metadata import Metadata
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.waiting import Wait
-from andiron.controller.features import OFFERED
+from andiron.controller.features import OFFERED, unsupported
 from andiron.controller.image import BrokerImage
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, NodeId
@@ -172,9 +172,11 @@ class Lifecycle:
                         "broker %d is not registered until the session of the one before it runs out",
                         self._me,
                     )
+                    why = code.meaning
                 else:
-                    log.error("broker %d is not registered: %s", self._me, code.meaning)
-                self.trouble = f"broker {self._me} is not taken in by its cluster: {code.meaning}"
+                    why = self._why(code)
+                    log.error("broker %d is not registered: %s", self._me, why)
+                self.trouble = f"broker {self._me} is not taken in by its cluster: {why}"
             self._due = Millis(now + RETRY_MS * 5)
             return
         self.stage, self.epoch, self.trouble = Stage.REGISTERED, response.broker_epoch, None
@@ -183,6 +185,11 @@ class Lifecycle:
             Millis(now + self._settings.membership.broker_heartbeat_interval_ms),
         )
         self.metadata_moved(now)
+
+    def _why(self, code: ErrorCode) -> str:
+        """Why it is refused; the answer has no words, but which level is not known here can be looked up."""
+        trouble = unsupported(self._metadata.image.features, OFFERED, "this version of Andiron")
+        return trouble if code is ErrorCode.UNSUPPORTED_VERSION and trouble is not None else code.meaning
 
     def _heartbeat(self, now: Millis) -> None:
         settings = self._settings.membership

@@ -42,7 +42,7 @@ from andiron.controller.records import MetadataRecord, decode_record, encode_rec
 from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
-from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.machine import Loaded, TimePassed
 from andiron.quorum.snapshot import SnapshotId
@@ -71,6 +71,7 @@ class Metadata:
         self.applied = Offset(0)
         self._applied_time = Millis(-1)  # of the last record
         self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
+        self._not_understood: str | None = None  # what is committed, and this program does not know
         self._shard: Shard[Controller] | None = None
         self._controller_at = NEVER  # when the controller wants to be asked
         self._rests_until = Millis(0)  # after what it had to do could not be written
@@ -88,7 +89,7 @@ class Metadata:
             self.image, self.applied = found.image, found.id.end
         self._cutting = SnapshotCutting(
             self._settings.metadata_log, member.snapshots, self.partition.log, self._disk, self._sync, self._view,
-            now,
+            lambda: not self.image.transaction.is_open, now,
         )  # fmt: skip
         member.start(None if found is None else found.voters, now)
 
@@ -103,6 +104,14 @@ class Metadata:
         if known is None or known.fenced:
             return None
         return Address(*known.endpoint(self._settings.inter_broker_listener))
+
+    @property
+    def broken(self) -> str | None:
+        """Why this node can be of no use any more, and should end."""
+        if self._not_understood is not None:
+            return self._not_understood
+        failure = self.member.broken
+        return None if failure is None else f"the metadata log cannot be written: {failure}"
 
     # ── who decides ──────────────────────────────────────────────────────────────────
 
@@ -149,6 +158,8 @@ class Metadata:
         )
         for record in records_of(self.image):
             controller.replay(record, offset_of(self.image))
+        for waiting in self.image.transaction.waiting:
+            controller.replay(*waiting)
         position, held = self.applied, self.partition.log
         while position < held.end:
             position = shard.load(_records, position, READ_BYTES)
@@ -214,16 +225,26 @@ class Metadata:
 
     def has_news(self) -> bool:
         """Whether more is committed than has been applied."""
-        return self._skipped or self.applied < self.partition.watermark
+        has_grown = self.applied < self.partition.watermark and self._not_understood is None
+        return self._skipped or has_grown
 
     def apply(self) -> None:
-        """Bring the image up to the watermark; a snapshot may have brought it further, where nobody leads yet."""
+        """Bring the image up to the watermark; a snapshot may have brought it further, where nobody leads yet. What is
+        committed and not understood ends the node: to go on without it would be to disagree with the others."""
         watermark, size, self._skipped = max(self.applied, self.partition.watermark), 0, False
         for batch in batches_between(self.partition, self.applied, watermark):
-            for offset, record in _records(batch):
-                if offset >= self.applied:
-                    self.image.replay(record, Offset(offset))
+            try:
+                for offset, record in _records(batch):
+                    if offset >= self.applied:
+                        self.image.replay(record, Offset(offset))
+            except AndironError as error:
+                self._not_understood = (
+                    f"the metadata log has, from offset {batch.base_offset} on, what this version of Andiron does not "
+                    f"understand: {error}; a version is wanted that knows what its leader writes"
+                )
+                return
             size, self._applied_time = size + batch.size, Millis(batch.max_timestamp)
+            self.applied = Offset(batch.next_offset)
         self.applied = watermark
         self._cutting.committed(size)
 
@@ -233,6 +254,7 @@ class Metadata:
 
     def _replaced(self, whole: Whole, now: Millis) -> None:
         """The log goes on from where a snapshot ends; what is in between comes with it."""
+        self.image.transaction.forget()
         for record in changes(self.image, whole.image):
             self.image.replay(record, Offset(whole.id.end - 1))
         self.applied, self._skipped = whole.id.end, True

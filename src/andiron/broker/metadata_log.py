@@ -15,8 +15,10 @@ from dataclasses import replace
 
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.metadata_damage import damaged, is_lost, missing
+from andiron.broker.metadata_trial import check_understood
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.quorum_messages import METADATA, TOPIC_ID
+from andiron.broker.snapshot_files import SnapshotFiles
 from andiron.log.damage import find_damage
 from andiron.log.disk import Disk
 from andiron.log.flushed_mark import FlushedMark
@@ -38,14 +40,15 @@ class MetadataLog:
         self._settings, self._disk, self._directory = settings, disk, directory
         self._mark = FlushedMark(disk, directory)
 
-    def open(self, committed: Offset, directories: LogDirectories, now: Millis) -> PartitionLog:
-        """Open the log; raises, and changes nothing, where what was flushed is damaged or gone.
+    def open(self, snapshots: SnapshotFiles, directories: LogDirectories, now: Millis) -> PartitionLog:
+        """Open the log; raises, and changes nothing, where what was flushed is damaged or gone, or not understood.
 
-        `committed` is as far as the snapshots go; after a clean stop all of the log had been flushed.
+        What the snapshots stand for is committed; after a clean stop all of the log had been flushed.
         """
         if "controller" in self._settings.roles:
             self._check_presence(directories)
-            self._check(committed, directories.clean)
+            self._check(snapshots.table.committed, directories.clean)
+        check_understood(self._disk, self._directory, snapshots, self._mark.load())
         kept = self._settings.metadata_log
         settings = replace(
             LOG_SETTINGS,

@@ -150,7 +150,7 @@ class Node:
     @property
     def broken(self) -> str | None:
         """Why the node cannot go on and should end, for a start that puts it right."""
-        return self.broker.metadata.member.broken
+        return self.broker.metadata.broken
 
     @property
     def controller_listeners(self) -> tuple[str, ...]:

@@ -110,11 +110,12 @@ class QuorumMember:
     def open(self, directories: LogDirectories, now: Millis) -> None:
         """Open the log and its snapshots."""
         self.snapshots.open()
-        held = self._files.open(self.snapshots.table.committed, directories, now)
+        held = self._files.open(self.snapshots, directories, now)
         self.partition = Partition(METADATA, TOPIC_ID, held)
 
     def start(self, voters: VotersRecord | None, now: Millis) -> None:
         """Take part in the quorum, with what the log and the snapshots have; the newest of these names `voters`."""
+        self.snapshots.sweep()
         bring_together(self.partition.log, self.snapshots.table, now)
         self.voters.load(self.partition, self.snapshots.table.committed, voters)
         self.quorum = Quorum(

@@ -60,10 +60,11 @@ class SnapshotCutting:
 
     def __init__(
         self, settings: MetadataLogSettings, files: SnapshotFiles, held: PartitionLog, disk: Disk, sync: Sync,
-        view: Callable[[], View], now: Millis,
+        view: Callable[[], View], may_cut: Callable[[], bool], now: Millis,
     ) -> None:  # fmt: skip
+        """`may_cut` says whether there is a view: a log that ends inside a transaction has none."""
         self._settings, self._files, self._log, self._disk = settings, files, held, disk
-        self._sync, self._view = sync, view
+        self._sync, self._view, self._may_cut = sync, view, may_cut
         self._bytes = 0  # committed since the last cut
         self._since = now
         self._not_before = Millis(0)
@@ -99,7 +100,7 @@ class SnapshotCutting:
             self._fail(error, now)
 
     def _due(self) -> Millis:
-        if not self._bytes:
+        if not self._bytes or not self._may_cut():
             return NEVER
         if self._bytes >= self._settings.metadata_log_max_record_bytes_between_snapshots:
             return self._not_before

@@ -20,13 +20,17 @@ from andiron.controller.records import NoOpRecord, decode_record
 from andiron.log import scan
 from andiron.log.disk import Disk, File
 from andiron.log.partition_log import PartitionLog
-from andiron.model.errors import AndironError, ErrorCode
+from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.quorum.records import SnapshotHeaderRecord, VotersRecord
 from andiron.quorum.snapshot import PART, Entry, SnapshotId, entries_of, parse_file_name
 from andiron.quorum.snapshots import Held, Snapshots
 
 log = logging.getLogger(__name__)
+
+
+class NotUnderstood(AndironError):
+    """The metadata was written by something that knows more; the message says what, and what to do."""
 
 
 class SnapshotFiles:
@@ -37,13 +41,10 @@ class SnapshotFiles:
         self.table = Snapshots()
 
     def open(self) -> None:
-        """See what is there; what was not finished goes."""
+        """See what is there."""
         for name, size in self._disk.names(self._directory).items():
             found = parse_file_name(name)
-            if found is None:
-                continue
-            if found.is_part:
-                self._disk.remove(f"{self._directory}/{name}")
+            if found is None or found.is_part:
                 continue
             try:
                 header = next(self.entries(found.id))
@@ -52,8 +53,16 @@ class SnapshotFiles:
             except (AndironError, OSError) as error:
                 log.error("the snapshot %s is passed over: %s", name, error)
 
+    def sweep(self) -> None:
+        """What was not finished goes."""
+        for name in list(self._disk.names(self._directory)):
+            found = parse_file_name(name)
+            if found is not None and found.is_part:
+                self._disk.remove(f"{self._directory}/{name}")
+
     def newest(self) -> SnapshotLoading | None:
-        """The newest snapshot that can be read, read; those that cannot leave the table."""
+        """The newest snapshot that can be read, read; those that are damaged leave the table. Raises NotUnderstood if
+        one is whole and says what is not known here: an older one would not do."""
         for id in reversed(list(self.table)):
             try:
                 loading = SnapshotLoading(self.entries(id), id, Image())
@@ -61,6 +70,11 @@ class SnapshotFiles:
                     pass
                 return loading
             except (AndironError, OSError) as error:
+                if isinstance(error, ProtocolError) and error.code is ErrorCode.UNSUPPORTED_VERSION:
+                    raise NotUnderstood(
+                        f"{self._path(id)}: {error.detail}, which this version of Andiron does not understand; open "
+                        "the folder with what wrote it. Nothing was changed"
+                    ) from error
                 log.error("the snapshot %s is passed over: %s", id.file_name, error)
                 self.table.discard(id)
         return None
@@ -136,18 +150,12 @@ class SnapshotLoading:
                 self.image.replay(NoOpRecord(), last)  # an image without records stands somewhere too
                 return True
             if isinstance(entry, bytes):
-                self._replay(entry, last)
+                self.image.replay(decode_record(entry), last)
             elif isinstance(entry, SnapshotHeaderRecord):
                 self.timestamp = Millis(entry.last_contained_log_timestamp)
             elif isinstance(entry, VotersRecord):
                 self.voters = entry
         return False
-
-    def _replay(self, value: bytes, offset: Offset) -> None:
-        try:
-            self.image.replay(decode_record(value), offset)
-        except KeyError as error:
-            raise ErrorCode.CORRUPT_MESSAGE.error(f"a record is about what is not there: {error}") from error
 
 
 def bring_together(held: PartitionLog, snapshots: Snapshots, now: Millis) -> None:

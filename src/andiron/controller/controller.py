@@ -39,6 +39,7 @@ from andiron.controller.heartbeats import BrokerGone, Heartbeats
 from andiron.controller.image import Image
 from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.controller.records import (
+    AbortTransactionRecord,
     BrokerRegistrationChangeRecord,
     MetadataRecord,
     RegisterBrokerRecord,
@@ -68,11 +69,14 @@ from andiron.wire.messages.list_partition_reassignments import ListPartitionReas
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest
 from andiron.wire.messages.update_features import UpdateFeaturesRequest
 
+ABORTED = "the controller that began it is gone"
+
 Decided = Decision[MetadataRecord]
 
 
 class BeginCluster(NamedTuple):
-    """The first leader has come up: give a cluster without metadata its features. Answered with None."""
+    """A leader has come up: abort what the one before it left unfinished, and give a cluster without metadata its
+    features. Answered with None."""
 
 
 class Controller:
@@ -112,13 +116,15 @@ class Controller:
             BrokerGone: self._heartbeats.gone,
             RegisterBroker: lambda r, _: brokers.register(r, image, settings),
             UnfenceBroker: lambda r, _: brokers.unfence(r, image, settings),
-            BeginCluster: lambda r, _: Decision(None, features.first_records(image, settings)),
+            BeginCluster: lambda r, _: self._begin(),
             Loaded: lambda r, now: self._loaded(now),
             TimePassed: lambda r, now: self._time_passed(now),
         }
 
     def decide(self, request: Any, now: Millis) -> Decided:
         """What should follow from a request."""
+        if self.image.transaction.is_open and not isinstance(request, BeginCluster):
+            return self._abort(request)
         decider = self._deciders.get(type(request))
         if decider is None:
             raise ErrorCode.INVALID_REQUEST.error(f"{type(request).__name__} is not for the controller")
@@ -126,19 +132,30 @@ class Controller:
 
     def replay(self, record: MetadataRecord, offset: Offset) -> None:
         """Take in a record that stands in the metadata log at `offset`."""
-        self.image.replay(record, offset)
-        if isinstance(record, RegisterBrokerRecord):
-            self._sessions.registered(NodeId(record.broker_id), offset)
-        elif isinstance(record, BrokerRegistrationChangeRecord | UnregisterBrokerRecord):
-            broker = self.image.brokers.get(NodeId(record.broker_id))
-            if broker is None or broker.fenced:
-                self._sessions.forget(NodeId(record.broker_id))
+        for counting in self.image.replay(record, offset):
+            if isinstance(counting, RegisterBrokerRecord):
+                self._sessions.registered(NodeId(counting.broker_id), offset)
+            elif isinstance(counting, BrokerRegistrationChangeRecord | UnregisterBrokerRecord):
+                broker = self.image.brokers.get(NodeId(counting.broker_id))
+                if broker is None or broker.fenced:
+                    self._sessions.forget(NodeId(counting.broker_id))
 
     def next_deadline(self) -> Millis:
         """When to come with TimePassed: a session runs out, or leaders are to be looked at."""
         return min(self._sessions.next_deadline(), self._upkeep_at)
 
     # ── what time brings ─────────────────────────────────────────────────────────────
+
+    def _begin(self) -> Decided:
+        """What a log that ends inside a transaction waits for comes no more: whoever led is gone."""
+        aborted = [AbortTransactionRecord(ABORTED)] if self.image.transaction.is_open else []
+        return Decision(None, [*aborted, *features.first_records(self.image, self._settings)])
+
+    def _abort(self, request: object) -> Decided:
+        """The abort could not be written at the beginning. Nothing else may be decided before: it would be aborted."""
+        if isinstance(request, TimePassed):
+            return self._begin()
+        raise ErrorCode.NOT_CONTROLLER.error("the controller has still to abort what the one before it began")
 
     def _loaded(self, now: Millis) -> Decided:
         """This controller has taken over: every broker has a full session to find it."""

@@ -4,6 +4,8 @@ A level is a promise that every node understands the records which that level br
 with the newest level it knows; the first record of its log says so. UpdateFeatures raises a level, or lowers
 it if that is said in so many words, within what this controller and every registered node supports: all
 that is asked for, or nothing. metadata.version never goes down: what a lower level has no word for would be lost.
+A cluster that Kafka made may have features that are not served here, share and streams groups: their levels stay what
+they are, or are taken away.
 
 With eligible leader replicas the controller and all leaders must go by one `min.insync.replicas`: whatever the level
 brings that feature, at the beginning or later, a cluster-wide setting comes with it, and those of single brokers go.
@@ -14,6 +16,7 @@ Read next: registrations.py, where a broker that does not understand a level is 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from andiron.controller.image import BROKER, Image
 from andiron.controller.records import (
@@ -49,9 +52,26 @@ SUPPORTED: dict[str, tuple[int, int]] = {
     ELR_VERSION: (0, 1),
 }
 
+# What may be finalized in a cluster that Kafka made, and is not served here. What it brings into the metadata log and
+# the topics of the coordinators is known, and kept for Kafka; nobody is offered it anew.
+KEPT: dict[str, tuple[int, int]] = {"share.version": (0, 1), "streams.version": (0, 1)}
+
 # What nodes say of themselves. The level of kraft.version is the quorum's, and in records of its own.
 KRAFT_VERSION = "kraft.version"
-OFFERED = {**SUPPORTED, KRAFT_VERSION: (0, 1)}
+OFFERED = {**SUPPORTED, **KEPT, KRAFT_VERSION: (0, 1)}
+
+
+def unsupported(levels: Mapping[str, int], ranges: Mapping[str, tuple[int, int]], who: str) -> str | None:
+    """The first level of a cluster that a node does not know, in words; None if it knows them all."""
+    for name, level in levels.items():
+        least, most = ranges.get(name, (0, 0))
+        if not least <= level <= most:
+            return f"the cluster's {name} is {level}, and {who} knows {_range(least, most)}"
+    return None
+
+
+def _range(least: int, most: int) -> str:
+    return f"{least} to {most}" if most else "no such feature"
 
 
 def first_records(image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
@@ -112,9 +132,11 @@ _INVALID = ErrorCode.INVALID_UPDATE_VERSION
 
 def _updated(update: FeatureUpdateKey, image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
     name, level, before = update.feature, update.max_version_level, image.features.get(update.feature, 0)
-    if name not in SUPPORTED:
+    if name in KEPT and level > before:
+        raise _INVALID.error(f"{name} is not served here: what there is of it is kept for Kafka")
+    if name not in OFFERED:
         raise _INVALID.error(f"there is no feature {name} here")
-    _check_support(name, level, SUPPORTED[name], "this controller")
+    _check_support(name, level, OFFERED[name], "this controller")
     for controller in image.controllers.values():
         ranges = {each: (least, most) for each, least, most in controller.features}
         _check_support(name, level, ranges.get(name, (0, 0)), f"controller {controller.id}")

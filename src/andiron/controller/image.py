@@ -16,14 +16,19 @@ was. Read next: controller.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from andiron.controller.controller_image import ControllerImage
+from andiron.controller.kept import KINDS, Kept
+from andiron.controller.metadata_transaction import MetadataTransaction
 from andiron.controller.records import (
     BrokerRegistrationChangeRecord,
+    ClearElrRecord,
     ConfigRecord,
     FeatureLevelRecord,
+    FenceBrokerRecord,
     MetadataRecord,
     NoOpRecord,
     PartitionChangeRecord,
@@ -33,7 +38,9 @@ from andiron.controller.records import (
     RegisterControllerRecord,
     RemoveTopicRecord,
     TopicRecord,
+    UnfenceBrokerRecord,
     UnregisterBrokerRecord,
+    ZkMigrationStateRecord,
 )
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId
@@ -114,6 +121,7 @@ class BrokerImage(NamedTuple):
     log_dirs: tuple[bytes, ...] = ()  # those that work
     features: Mapping[str, tuple[int, int]] = {}  # the levels it can be set to
     protocols: tuple[int, ...] = ()  # the security protocol of each endpoint, in their order
+    cordoned: tuple[bytes, ...] = ()  # directories that take no more partitions
 
     @classmethod
     def of(cls, record: RegisterBrokerRecord) -> BrokerImage:
@@ -129,6 +137,7 @@ class BrokerImage(NamedTuple):
             tuple(record.log_dirs),
             {each.name: (each.min_supported_version, each.max_supported_version) for each in record.features},
             tuple(each.security_protocol for each in record.end_points),
+            tuple(record.cordoned_log_dirs or ()),
         )
 
     @property
@@ -143,29 +152,6 @@ class BrokerImage(NamedTuple):
     def endpoint(self, listener: str) -> tuple[str, int]:
         """Where a client of `listener` finds this broker; its first address if it has none of that name."""
         return self.endpoints.get(listener) or next(iter(self.endpoints.values()), ("", -1))
-
-
-class ControllerImage(NamedTuple):
-    """One registered controller: where it is, and the features it knows."""
-
-    id: NodeId
-    incarnation: bytes
-    endpoints: tuple[tuple[str, str, int, int], ...]  # listener name, host, port, security protocol
-    features: tuple[tuple[str, int, int], ...]  # name, and the levels it can be set to
-
-    @classmethod
-    def of(cls, record: RegisterControllerRecord) -> ControllerImage:
-        """The controller that a record registers."""
-        return cls(
-            NodeId(record.controller_id),
-            record.incarnation_id,
-            tuple((each.name, each.host, each.port, each.security_protocol) for each in record.end_points),
-            tuple((f.name, f.min_supported_version, f.max_supported_version) for f in record.features),
-        )
-
-    def endpoint(self, listener: str) -> tuple[str, int] | None:
-        """Where who came by `listener` finds it."""
-        return next(((host, port) for name, host, port, _ in self.endpoints if name == listener), None)
 
 
 @dataclass(slots=True)
@@ -192,6 +178,8 @@ class Image:
         self.controllers: dict[NodeId, ControllerImage] = {}
         self.configs: dict[ConfigKey, dict[str, str]] = {}
         self.features: dict[str, int] = {}
+        self.kept = Kept()  # what nothing here acts upon
+        self.transaction = MetadataTransaction()
         self.next_producer_id = 0
         self.next_offset = Offset(0)  # all records below it have been replayed
         self.unclean_elections = 0  # that it has seen: leaders that were not in sync
@@ -210,6 +198,11 @@ class Image:
             ProducerIdsRecord: self._producer_ids,
             NoOpRecord: _pass_by,
             RegisterControllerRecord: self._register_controller,
+            FenceBrokerRecord: lambda record: self._fence(record, fenced=True),
+            UnfenceBrokerRecord: lambda record: self._fence(record, fenced=False),
+            ClearElrRecord: self._clear_elr,
+            ZkMigrationStateRecord: _pass_by,
+            **dict.fromkeys(KINDS, self._keep),
         }
 
     def __eq__(self, other: object) -> bool:
@@ -223,7 +216,7 @@ class Image:
 
     def _state(self) -> tuple[object, ...]:
         decided = self.topics, self.topics_by_id, self.brokers, self.controllers, self.configs, self.features
-        return *decided, self.next_producer_id, self.next_offset
+        return *decided, self.kept, self.transaction.waiting, self.next_producer_id, self.next_offset
 
     # ── asking ───────────────────────────────────────────────────────────────────────
 
@@ -261,16 +254,19 @@ class Image:
 
     # ── replaying ────────────────────────────────────────────────────────────────────
 
-    def replay(self, record: MetadataRecord, offset: Offset) -> None:
-        """Take in the record at `offset`."""
-        method = self._replay.get(type(record))
-        if method is None:
-            # Whatever it says (who may do what, say), to go on as if it did not would be to break it.
-            raise ErrorCode.UNSUPPORTED_VERSION.error(
-                f"{type(record).__name__} in the metadata log at {offset}"
-            )
-        method(record)
+    def replay(self, record: MetadataRecord, offset: Offset) -> Sequence[MetadataRecord]:
+        """Take in the record at `offset`; returns those that count now (metadata_transaction.py), mostly it alone.
+        Raises where it is about what is not there."""
+        counting = self.transaction.take(record, offset)
+        for each in counting:
+            try:
+                self._replay[type(each)](each)
+            except KeyError as error:
+                raise ErrorCode.CORRUPT_MESSAGE.error(
+                    f"{type(each).__name__} at {offset} is about what is not there: {error}"
+                ) from error
         self.next_offset = Offset(offset + 1)
+        return counting
 
     def _topic(self, record: TopicRecord) -> None:
         topic = TopicImage(record.name, TopicId(record.topic_id))
@@ -306,6 +302,13 @@ class Image:
         topic.partitions[index] = partition
         if self._noting:
             self._delta.partitions[topic.id, index] = None
+
+    def _clear_elr(self, record: ClearElrRecord) -> None:
+        for topic in [self.topics[record.topic_name]] if record.topic_name else self.topics.values():
+            for index, old in topic.partitions.items():
+                if old.elr or old.last_known_elr:
+                    cleared = old._replace(elr=(), last_known_elr=(), partition_epoch=old.partition_epoch + 1)
+                    self._put(topic.id, index, cleared)
 
     def _remove_topic(self, record: RemoveTopicRecord) -> None:
         topic = self.topics_by_id.pop(record.topic_id)
@@ -346,8 +349,13 @@ class Image:
             fenced=record.fenced > 0 if record.fenced else old.fenced,
             stopping=old.stopping or record.in_controlled_shutdown > 0,
             log_dirs=tuple(record.log_dirs) or old.log_dirs,
+            cordoned=old.cordoned if record.cordoned_log_dirs is None else tuple(record.cordoned_log_dirs),
         )
         self._put_broker(broker.id, broker)
+
+    def _fence(self, record: FenceBrokerRecord | UnfenceBrokerRecord, *, fenced: bool) -> None:
+        id = NodeId(record.id)
+        self._put_broker(id, self.brokers[id]._replace(fenced=fenced))
 
     def _put_broker(self, id: NodeId, broker: BrokerImage | None) -> None:
         if broker is None:
@@ -362,6 +370,9 @@ class Image:
             self.features[record.name] = record.feature_level
         else:
             self.features.pop(record.name, None)
+
+    def _keep(self, record: MetadataRecord) -> None:
+        self.kept.replay(record)
 
     def _producer_ids(self, record: ProducerIdsRecord) -> None:
         self.next_producer_id = record.next_producer_id

@@ -4,16 +4,14 @@ A record is the value of an ordinary record in `__cluster_metadata`, without a k
 
     frame version 1 · type · version · body        three unsigned varints, then the fields
 
-Types, versions and bytes are Kafka's (4.3), so that its tools can read our log and we can read its;
-only those of delegation tokens (10, 26), of the move from ZooKeeper (21) and of forgetting eligible
-leaders (28) are not among them. All are flexible in every version. A change record carries in its
-tagged section only what changed: None there (or the default noted) is "as before", and an empty list
-is an empty list.
+Types, versions and bytes are Kafka's (4.3), all of them, so that its tools can read our log and we can
+open what it wrote. All are flexible in every version. A change record carries in its tagged section only
+what changed: None there (or the default noted) is "as before", and an empty list is an empty list.
 
 The log outlives the program: a field is never removed and a type's number never used again. What is
 written is known at every `metadata.version` that the cluster can be set to (features.py): the newest
-version but for two, whose newest brings directories that are set aside (cordoned), and here none is.
-A reader takes any version it knows.
+version but for two, whose newest brings directories that are set aside (cordoned) and is written only
+where there are some. A reader takes any version it knows.
 """
 
 from __future__ import annotations
@@ -192,6 +190,13 @@ class PartitionChangeRecord:
     last_known_elr: list[int] | None = array(i32(), since=2, tag=7, nullable=2, default=None)
 
 
+@message(api_key=28, versions=(0, 0), flexible=0)
+class ClearElrRecord:
+    """Nobody is eligible any more for the partitions of a topic, or of all."""
+
+    topic_name: str = string()  # empty: all
+
+
 # ── settings, features, quotas, producer ids ─────────────────────────────────────────
 
 
@@ -282,12 +287,39 @@ class RemoveAccessControlEntryRecord:
     id: bytes = uuid()
 
 
+@message(api_key=10, versions=(0, 0), flexible=0)
+class DelegationTokenRecord:
+    """A token by which its owner's rights can be used until it expires."""
+
+    owner: str = string()
+    requester: str = string()
+    renewers: list[str] = array(string())
+    issue_timestamp: int = i64()
+    max_timestamp: int = i64()
+    expiration_timestamp: int = i64()
+    token_id: str = string()
+
+
+@message(api_key=26, versions=(0, 0), flexible=0)
+class RemoveDelegationTokenRecord:
+    """A token is good for nothing any more."""
+
+    token_id: str = string()
+
+
 # ── about the log itself ─────────────────────────────────────────────────────────────
 
 
 @message(api_key=20, versions=(0, 0), flexible=0)
 class NoOpRecord:
     """Nothing happened; the log's end moves, so that observers see they are not lagging."""
+
+
+@message(api_key=21, versions=(0, 0), flexible=0)
+class ZkMigrationStateRecord:
+    """How far a cluster had come on its way from ZooKeeper; Kafka 4 reads it and does nothing about it."""
+
+    zk_migration_state: int = i8()
 
 
 @message(api_key=23, versions=(0, 0), flexible=0)
@@ -332,6 +364,10 @@ MetadataRecord: TypeAlias = (
     | EndTransactionRecord
     | AbortTransactionRecord
     | RegisterControllerRecord
+    | ClearElrRecord
+    | DelegationTokenRecord
+    | RemoveDelegationTokenRecord
+    | ZkMigrationStateRecord
 )
 
 _BY_TYPE: dict[int, Any] = {cls.__api_key__: cls for cls in get_args(MetadataRecord)}
@@ -345,7 +381,7 @@ def encode_record(record: MetadataRecord, version: int | None = None) -> bytes:
     """The value under which a record is stored, in the version that all levels know unless told."""
     number, written = _TYPE_AND_WRITTEN[type(record)]
     if version is None:
-        version = written
+        version = written + bool(getattr(record, "cordoned_log_dirs", None))
     body = encode_message(record, version)
     return b"".join((uvarint(FRAME_VERSION), uvarint(number), uvarint(version), body))
 

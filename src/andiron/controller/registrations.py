@@ -18,8 +18,10 @@ Read next: heartbeats.py, by which a broker is let in.
 from __future__ import annotations
 
 from andiron.controller.brokers import registered, taken_in
+from andiron.controller.controller_image import ControllerImage
 from andiron.controller.elections import elections
-from andiron.controller.image import LOST, MIGRATING, UNASSIGNED, BrokerImage, ControllerImage, Image
+from andiron.controller.features import unsupported
+from andiron.controller.image import LOST, MIGRATING, UNASSIGNED, BrokerImage, Image
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
@@ -134,12 +136,9 @@ def _check_address(request: BrokerRegistrationRequest) -> None:
 def _check_features(features: list[Feature], image: Image) -> None:
     """A broker must be able to read what the cluster has agreed to write."""
     ranges = {each.name: (each.min_supported_version, each.max_supported_version) for each in features}
-    for name, level in image.features.items():
-        least, most = ranges.get(name, (0, 0))
-        if not least <= level <= most:
-            raise ErrorCode.UNSUPPORTED_VERSION.error(
-                f"the cluster's {name} is {level}, and the broker supports {least} to {most}"
-            )
+    trouble = unsupported(image.features, ranges, "the broker")
+    if trouble is not None:
+        raise ErrorCode.UNSUPPORTED_VERSION.error(trouble)
 
 
 def _check_directories(request: BrokerRegistrationRequest, image: Image) -> None:

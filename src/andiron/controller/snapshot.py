@@ -6,7 +6,8 @@ is. Both are read in the same way:
     log        record 0 ── record 1 ── ··· ── record n ──▶ image
     snapshot                                  records  ──▶ the same image
 
-All records of a snapshot stand at one offset, that of the last record of the log that it stands for.
+All records of a snapshot stand at one offset, that of the last record of the log that it stands for. None stands for
+a log that ends inside a transaction (metadata_transaction.py): what waits for its end is in no image.
 
 Where an image is there already, and followed by others, only what differs is replayed (`changes`): so a node that
 skips a part of the log by a snapshot is told of everything that changed meanwhile, and of nothing else.
@@ -20,8 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from andiron.controller.controller_image import ControllerImage
 from andiron.controller.features import METADATA_VERSION
-from andiron.controller.image import TOPIC, BrokerImage, ControllerImage, Image, PartitionImage, TopicImage
+from andiron.controller.image import TOPIC, BrokerImage, Image, PartitionImage, TopicImage
+from andiron.controller.kept import KINDS
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
@@ -58,6 +61,7 @@ def records_of(image: Image) -> Iterator[MetadataRecord]:
         yield from (ConfigRecord(kind, resource, name, value) for name, value in configs.items())
     if image.next_producer_id:
         yield ProducerIdsRecord(NOBODY, NOBODY, image.next_producer_id)
+    yield from image.kept
 
 
 def copy_of(image: Image) -> Image:
@@ -70,6 +74,7 @@ def copy_of(image: Image) -> Image:
     copy.brokers, copy.features = dict(image.brokers), dict(image.features)
     copy.controllers = dict(image.controllers)
     copy.configs = {key: dict(configs) for key, configs in image.configs.items()}
+    copy.kept = image.kept.copy()
     copy.next_producer_id, copy.next_offset = image.next_producer_id, image.next_offset
     return copy
 
@@ -86,6 +91,7 @@ def changes(old: Image, new: Image) -> list[MetadataRecord]:
         if not (kind == TOPIC and resource in gone):
             kept = new.configs_of(kind, resource)
             records += [ConfigRecord(kind, resource, name, None) for name in configs if name not in kept]
+    records += old.kept.removals(new.kept)
     records += [record for record in records_of(new) if not _says(old, gone, record)]
     return [*records, NoOpRecord()]
 
@@ -111,7 +117,7 @@ def _says(image: Image, gone: Mapping[str, TopicImage], record: MetadataRecord) 
             return not is_gone and configs.get(record.name) == record.value
         case ProducerIdsRecord():
             return image.next_producer_id == record.next_producer_id
-    return False
+    return isinstance(record, KINDS) and record in image.kept
 
 
 def offset_of(image: Image) -> Offset:
@@ -131,6 +137,7 @@ def _broker(broker: BrokerImage) -> MetadataRecord:
         fenced=broker.fenced,
         in_controlled_shutdown=broker.stopping,
         log_dirs=list(broker.log_dirs),
+        cordoned_log_dirs=list(broker.cordoned) or None,
     )
 
 

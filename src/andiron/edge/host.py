@@ -129,7 +129,7 @@ class Host:
         while not self._node.ready and not self._stop_wanted:
             self.turn(Millis(self.now + WAITING_MS))
             if self._node.broken is not None:
-                raise CannotServe(f"the metadata log cannot be written: {self._node.broken}")
+                raise CannotServe(self._node.broken)
             if self.now >= until and self._node.trouble is not None:
                 raise CannotServe(self._node.trouble)
             if self.now - said_at >= WAITING_MS:
@@ -144,7 +144,7 @@ class Host:
         while not self._stop_wanted:
             self.turn()
             if self._node.broken is not None:
-                log.error("the node ends: its metadata log cannot be written (%s)", self._node.broken)
+                log.error("the node ends: %s", self._node.broken)
                 return self._fall()
         log.info("stopping")
         self._leave()

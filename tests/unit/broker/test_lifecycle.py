@@ -6,7 +6,11 @@ from andiron.broker.lifecycle import LEAVING_MS, RETRY_MS, Lifecycle, Stage
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.waiting import Wait
 from andiron.controller.image import BrokerImage, Image
-from andiron.controller.records import BrokerRegistrationChangeRecord, RegisterBrokerRecord
+from andiron.controller.records import (
+    BrokerRegistrationChangeRecord,
+    FeatureLevelRecord,
+    RegisterBrokerRecord,
+)
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Offset
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
@@ -313,3 +317,15 @@ def test_one_that_cannot_be_heard_is_fenced_and_let_in_again():
     cluster.until(lambda: all_in_sync(cluster, "t"))
 
     assert cluster.broker(3).lifecycle.epoch == epoch  # it is the same life
+
+
+def test_one_that_does_not_know_a_level_of_the_cluster_says_which():
+    life = Life().start()
+    life.metadata.replay(FeatureLevelRecord("share.version", 2))
+
+    life.answer(ErrorCode.UNSUPPORTED_VERSION)
+
+    assert life.life.trouble == (
+        "broker 1 is not taken in by its cluster: the cluster's share.version is 2, and this version of Andiron knows "
+        "0 to 1"
+    )

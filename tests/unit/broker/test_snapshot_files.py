@@ -84,7 +84,9 @@ def test_what_was_not_finished_goes(disk):
     files = SnapshotFiles(disk, HERE)
     files.begin(NEW).append(b"the first half of something")
 
-    assert list(opened(disk).table) == []
+    files = opened(disk)
+    assert list(files.table) == []
+    files.sweep()
     assert disk.names(HERE) == {}
 
 

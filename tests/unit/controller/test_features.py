@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.controller.controller import BeginCluster
-from andiron.controller.features import METADATA_LEAST, METADATA_LEVEL, SUPPORTED
+from andiron.controller.features import KEPT, METADATA_LEAST, METADATA_LEVEL, OFFERED, SUPPORTED, unsupported
 from andiron.controller.image import NO_LEADER
 from andiron.controller.records import ConfigRecord, FeatureLevelRecord
 from andiron.model.errors import ErrorCode
@@ -146,3 +146,39 @@ def test_without_eligible_replicas_those_who_were_count_as_in_sync():
     assert (partition.isr, partition.elr, partition.leader) == ((1,), (), NO_LEADER)
     cluster.beat(1)
     assert cluster.partition("t").leader == 1
+
+
+# ── those that are not served ────────────────────────────────────────────────────────
+
+
+def made_by_kafka() -> Cluster:
+    cluster = joined(2)
+    for name in KEPT:
+        cluster.append([FeatureLevelRecord(name, 1)])
+    return cluster
+
+
+def test_a_broker_registers_where_kafka_has_finalized_what_is_not_served_here():
+    cluster = made_by_kafka()
+
+    cluster.ask_in(3, features=[Feature(name, *levels) for name, levels in OFFERED.items()])
+
+    assert 3 in cluster.image.brokers
+
+
+def test_a_level_that_is_kept_is_not_raised_and_may_be_taken_back():
+    cluster = made_by_kafka()
+    assert update(cluster, ("share.version", 0, DOWNGRADE)) is ErrorCode.NONE
+    assert "share.version" not in cluster.image.features
+
+    assert update(cluster, ("share.version", 1, UPGRADE)) is ErrorCode.INVALID_UPDATE_VERSION
+
+
+def test_what_is_not_known_is_named_with_its_level():
+    assert unsupported({"metadata.version": 30, "share.version": 1}, OFFERED, "this") is None
+    assert unsupported({"share.version": 2}, OFFERED, "this") == (
+        "the cluster's share.version is 2, and this knows 0 to 1"
+    )
+    assert unsupported({"new.version": 1}, OFFERED, "this") == (
+        "the cluster's new.version is 1, and this knows no such feature"
+    )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from andiron.controller.image import BROKER, LOST, MIGRATING, TOPIC, UNASSIGNED, Delta, Image
 from andiron.controller.records import (
+    AbortTransactionRecord,
+    AccessControlEntryRecord,
+    BeginTransactionRecord,
     BrokerEndpoint,
     BrokerFeature,
     BrokerRegistrationChangeRecord,
+    ClearElrRecord,
     ConfigRecord,
+    EndTransactionRecord,
     FeatureLevelRecord,
+    FenceBrokerRecord,
     MetadataRecord,
     NoOpRecord,
     PartitionChangeRecord,
@@ -20,9 +28,10 @@ from andiron.controller.records import (
     RemoveAccessControlEntryRecord,
     RemoveTopicRecord,
     TopicRecord,
+    UnfenceBrokerRecord,
     UnregisterBrokerRecord,
 )
-from andiron.model.errors import Refused
+from andiron.model.errors import ProtocolError
 from andiron.model.ids import Offset
 
 ID, OTHER = b"i" * 16, b"o" * 16
@@ -257,9 +266,88 @@ def test_it_knows_where_in_the_log_it_is():
     assert image.next_offset == 42
 
 
-def test_a_record_that_it_could_not_obey_is_refused():
-    with pytest.raises(Refused, match="RemoveAccessControlEntryRecord in the metadata log at 0"):
-        replayed(RemoveAccessControlEntryRecord(b"x" * 16))
+def test_what_is_about_nothing_that_is_there_is_refused_by_name():
+    with pytest.raises(ProtocolError, match="PartitionChangeRecord at 0 is about what is not there"):
+        replayed(PartitionChangeRecord(0, ID, leader=2))
+
+
+OF_TRANSACTIONS = (BeginTransactionRecord, EndTransactionRecord, AbortTransactionRecord)
+OTHERS = [kind for kind in get_args(MetadataRecord) if kind not in OF_TRANSACTIONS]
+
+
+@pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.__name__)
+def test_every_type_of_record_that_kafka_writes_is_replayed(kind: type):
+    image, record = replayed(*topic(), broker(0)), kind()
+    for field, about in (("topic_id", ID), ("partition_id", 0)):
+        if hasattr(record, field):
+            setattr(record, field, about)
+
+    assert list(image.replay(record, Offset(3))) == [record]
+
+
+def test_what_nothing_here_acts_upon_is_kept():
+    rule = AccessControlEntryRecord(b"x" * 16, 2, "t", 3, "User:a", "*", 3, 3)
+
+    assert list(replayed(rule).kept) == [rule]
+    assert list(replayed(rule, RemoveAccessControlEntryRecord(b"x" * 16)).kept) == []
+
+
+def test_brokers_are_fenced_and_let_in_by_the_old_records_too():
+    assert replayed(broker(), FenceBrokerRecord(1, 5)).brokers[1].fenced
+    assert not replayed(broker(fenced=True), UnfenceBrokerRecord(1, 5)).brokers[1].fenced
+
+
+def test_directories_that_are_set_aside_are_noted_changed_and_let_be():
+    image = replayed(broker(cordoned_log_dirs=[b"c" * 16]))
+    assert image.brokers[1].cordoned == (b"c" * 16,)
+
+    image.replay(BrokerRegistrationChangeRecord(1, 5), Offset(1))
+    assert image.brokers[1].cordoned == (b"c" * 16,)
+    image.replay(BrokerRegistrationChangeRecord(1, 5, cordoned_log_dirs=[]), Offset(2))
+    assert image.brokers[1].cordoned == ()
+
+
+@pytest.mark.parametrize(("named", "cleared"), [("", {"t", "u"}), ("t", {"t"})])
+def test_eligible_leaders_are_forgotten_as_kafka_forgets_them(named: str, cleared: set[str]):
+    """A partition that had some has a new partition epoch; one that had none is as it was."""
+    eligible = PartitionRecord(1, ID, [1, 2], [1], leader=1, leader_epoch=4, partition_epoch=6)
+    eligible.eligible_leader_replicas = [2]
+    other = PartitionRecord(
+        0, OTHER, [1, 2], [], leader=-1, leader_epoch=4, partition_epoch=6, last_known_elr=[1]
+    )
+    image = replayed(*topic(), eligible, TopicRecord("u", OTHER), other)
+    image.take_delta()
+
+    image.replay(ClearElrRecord(named), Offset(5))
+
+    places = {"t": image.topics["t"].partitions[1], "u": image.topics["u"].partitions[0]}
+    for name, partition in places.items():
+        is_cleared = name in cleared
+        assert bool(partition.elr or partition.last_known_elr) is not is_cleared
+        assert (partition.partition_epoch, partition.leader_epoch) == (6 + is_cleared, 4)
+    assert image.topics["t"].partitions[0].partition_epoch == 0
+    assert len(image.take_delta().partitions) == len(cleared)
+
+
+# ── transactions ─────────────────────────────────────────────────────────────────────
+
+
+def test_what_stands_in_a_transaction_is_not_seen_before_its_end():
+    image = replayed(BeginTransactionRecord("topics"), *topic())
+    assert image.topics == {}
+    assert image.take_delta() == Delta()
+
+    counted = image.replay(EndTransactionRecord(), Offset(3))
+
+    assert list(counted) == topic()
+    assert image.take_delta() == Delta(partitions={(ID, 0): None})
+
+
+def test_what_was_aborted_is_never_seen():
+    image = replayed(BeginTransactionRecord(), *topic(), AbortTransactionRecord("no"), *topic("u", OTHER))
+
+    assert list(image.topics) == ["u"]
+    assert image.next_offset == 6
 
 
 def test_an_image_that_nobody_follows_notes_nothing():

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from andiron.controller.image import TOPIC, Image
 from andiron.controller.producer_ids import AllocateProducerIds
-from andiron.controller.records import FeatureLevelRecord, NoOpRecord, decode_record, encode_record
+from andiron.controller.records import (
+    AccessControlEntryRecord,
+    ClientQuotaRecord,
+    DelegationTokenRecord,
+    EntityData,
+    FeatureLevelRecord,
+    NoOpRecord,
+    RegisterBrokerRecord,
+    UserScramCredentialRecord,
+    decode_record,
+    encode_record,
+)
 from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
-from andiron.model.ids import NodeId
+from andiron.model.ids import NodeId, Offset
 from andiron.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -49,6 +60,35 @@ def test_a_cluster_that_has_seen_something_is_made_again():
     assert again(cluster.image) == cluster.image
     assert copy_of(cluster.image) == cluster.image
     assert brought_up(joined(4).image, cluster.image).controllers == cluster.image.controllers != {}
+
+
+def with_what_kafka_keeps(*, rate: float = 7.0) -> Image:
+    image = Image()
+    records = [
+        RegisterBrokerRecord(1, log_dirs=[b"d" * 16, b"c" * 16], cordoned_log_dirs=[b"c" * 16]),
+        ClientQuotaRecord([EntityData("user", None)], "producer_byte_rate", rate),
+        UserScramCredentialRecord("alice", 1, b"salt", b"stored", b"server", 4096),
+        AccessControlEntryRecord(b"i" * 16, 2, "t", 3, "User:alice", "*", 3, 3),
+        DelegationTokenRecord("User:alice", "User:alice", [], 1, 2, 3, "token"),
+    ]
+    for offset, record in enumerate(records):
+        image.replay(record, Offset(offset))
+    return image
+
+
+def test_what_is_kept_for_kafka_is_in_a_snapshot():
+    image = with_what_kafka_keeps()
+
+    assert len(list(image.kept)) == 4
+    assert again(image) == image
+    assert copy_of(image) == image
+
+
+def test_what_is_kept_for_kafka_comes_and_goes_with_a_snapshot_that_is_skipped_to():
+    assert brought_up(Image(), with_what_kafka_keeps()) == with_what_kafka_keeps()
+    assert brought_up(with_what_kafka_keeps(), Image()).kept == Image().kept
+    changed = changes(with_what_kafka_keeps(), with_what_kafka_keeps(rate=8.0))
+    assert [type(record) for record in changed] == [ClientQuotaRecord, NoOpRecord]
 
 
 def test_an_empty_image_has_no_records():
