@@ -24,11 +24,11 @@ from typing import Any
 
 from andiron.broker.broker import Broker
 from andiron.broker.handlers.produce import refused
-from andiron.broker.internal_topics import INTERNAL
 from andiron.broker.partition import Partition
 from andiron.broker.request import Request
 from andiron.broker.traffic import count
 from andiron.broker.transactional_writes import are_transactional
+from andiron.controller.topics import is_internal
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
 from andiron.wire.apis import APIS, ApiKey
@@ -90,7 +90,7 @@ class Shortcut:
         if frame[stop : stop + len(length_field)] != length_field or frame[len(frame) - len(tail) :] != tail:
             return None  # it has tags, or bytes after its end
         partition = broker.partition(topic.name, topic.topic_id, index)
-        if partition.name.topic in INTERNAL:
+        if is_internal(partition.name.topic):
             return None
         head, _ = _HEAD.unpack_from(frame)
         answered = TopicProduceResponse(topic.name, topic.topic_id)

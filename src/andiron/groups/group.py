@@ -1,8 +1,8 @@
 """A group, whichever protocol its members speak, as seen by those who ask about it.
 
-Two classes fulfil this: a classic group, whose members agree among themselves who reads what (classic/group.py),
-and a consumer group, to which the broker assigns (consumer/group.py). Offsets belong to neither: they are kept by
-the name of the group, and a group may consist of nothing else.
+Three classes fulfil this: a classic group, whose members agree among themselves who reads what (classic/group.py), a
+consumer group, to which the broker assigns (consumer/group.py), and one that is kept and not served (kept.py). Offsets
+belong to none of them: they are kept by the name of the group, and a group may consist of nothing else.
 
 `World` is what all groups of a shard share.
 """
@@ -41,7 +41,7 @@ class Group(Protocol):
     """What can be asked of a group."""
 
     id: str
-    kind: str  # CLASSIC or CONSUMER
+    kind: str  # CLASSIC, CONSUMER, or of a kind that is not served
     protocol_type: str  # "consumer", mostly; "" if it never had members
 
     @property

@@ -1,6 +1,7 @@
 """ListGroups: the groups of a shard, in a word each.
 
-A group of offsets alone is one too: it is listed as a classic group that is empty and has no protocol.
+A group of offsets alone is one too: it is listed as a classic group that is empty and has no protocol. So are those
+that Kafka made and nobody serves here.
 """
 
 from __future__ import annotations
@@ -9,16 +10,25 @@ from collections.abc import Container, Iterable, Iterator
 
 from andiron.groups.group import CLASSIC, CONSUMER, World
 from andiron.groups.offsets.table import Offsets
-from andiron.groups.records import GroupRecord
+from andiron.groups.records import SHARE, STREAMS, GroupRecord
 from andiron.model.machine import Asked, Decision
 from andiron.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 EMPTY = "Empty"
 # As they are compared, in small letters.
 STATES = frozenset(
-    ("empty", "preparingrebalance", "completingrebalance", "stable", "dead", "assigning", "reconciling")
+    (
+        "empty",
+        "preparingrebalance",
+        "completingrebalance",
+        "stable",
+        "dead",
+        "assigning",
+        "reconciling",
+        "unknown",
+    )
 )
-TYPES = frozenset((CLASSIC, CONSUMER))
+TYPES = frozenset((CLASSIC, CONSUMER, SHARE, STREAMS))
 
 
 def telling(said: Iterable[str], known: Container[str]) -> list[str]:

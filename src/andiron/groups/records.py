@@ -5,8 +5,8 @@
 
 The topic is compacted, so the latest record of a key is all that is needed to know the thing. Types 0 and 1
 are both committed offsets (0 as written long ago), 2 is a classic group, 3 to 8 and 16 are the parts of a group
-that assigns on the broker. Types 9 to 15 and above 16 belong to share and streams groups, which are not served:
-they are passed over.
+that assigns on the broker. Types 10 to 15 and 17 to 23 belong to share and streams groups, which are not served: of
+these only the key is read, for whose they are (kept.py). Others are passed over.
 
 An offset committed inside a transaction stands in a batch of that transaction. It counts when the marker of
 its producer comes, so what is replayed is the record with its producer, and later the TransactionEnded.
@@ -196,6 +196,44 @@ class ConsumerGroupRegularExpressionValue:
     timestamp: int = i64()
 
 
+# ── groups that are not served ───────────────────────────────────────────────────────
+
+
+SHARE, STREAMS = "share", "streams"
+
+
+class KeptPart(NamedTuple):
+    """The key of a part of a share or streams group: its type, the group, and the member if it is about one."""
+
+    type: int
+    group_id: str
+    member_id: str = ""
+
+
+class Part(NamedTuple):
+    """What a type of record is about: a group of which kind, and whether the group itself or a member of it."""
+
+    kind: str
+    is_group: bool = False
+    is_member: bool = False
+
+
+PARTS: Mapping[int, Part] = {
+    10: Part(SHARE, is_member=True),
+    11: Part(SHARE, is_group=True),
+    12: Part(SHARE),
+    13: Part(SHARE),
+    14: Part(SHARE),
+    15: Part(SHARE),
+    17: Part(STREAMS, is_group=True),
+    19: Part(STREAMS, is_member=True),
+    20: Part(STREAMS),
+    21: Part(STREAMS),
+    22: Part(STREAMS),
+    23: Part(STREAMS),
+}
+
+
 # ── to bytes and back ────────────────────────────────────────────────────────────────
 
 
@@ -258,8 +296,8 @@ def encode_record(record: GroupRecord) -> tuple[bytes, bytes | None]:
 def decode_record(
     key: bytes | None, value: bytes | None, producer_id: int = NO_PRODUCER
 ) -> GroupRecord | None:
-    """What a record says; None if it is of a type that is not served here. Raises CORRUPT_MESSAGE if it is no
-    record of this topic."""
+    """What a record says, of a group that is not served only that it is there; None if it is of a type that is not
+    known here. Raises CORRUPT_MESSAGE if it is no record of this topic."""
     try:
         return _decode(key or b"", value, producer_id)
     except (MalformedMessage, structs.error) as error:
@@ -268,6 +306,8 @@ def decode_record(
 
 def _decode(key: bytes, value: bytes | None, producer_id: int) -> GroupRecord | None:
     (number,) = _INT16.unpack_from(key)
+    if number in PARTS:
+        return GroupRecord(_kept_part(number, key), value, producer_id)
     kind = KINDS.get(number)
     if kind is None:
         return None
@@ -281,3 +321,16 @@ def _decode(key: bytes, value: bytes | None, producer_id: int) -> GroupRecord | 
         raise MalformedMessage(f"{kind.value.__name__} has no version {version}")
     state: Any = decoder(kind.value, version)(value, _INT16.size, len(value))[0]
     return GroupRecord(subject, state, producer_id)
+
+
+def _kept_part(number: int, key: bytes) -> KeptPart:
+    texts, at = list[str](), _INT16.size
+    while at < len(key):
+        (length,) = _INT16.unpack_from(key, at)
+        at += _INT16.size + length
+        if length < 0 or at > len(key):
+            raise MalformedMessage(f"a key of type {number} is cut short")
+        texts.append(key[at - length : at].decode("utf-8", "replace"))
+    if not 1 <= len(texts) <= 2:
+        raise MalformedMessage(f"a key of type {number} has {len(texts)} parts")
+    return KeptPart(number, *texts)

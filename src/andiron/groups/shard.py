@@ -9,7 +9,9 @@
 A group has one protocol at a time, and the classes of both are in one table (`World.groups`). Its offsets do not
 care: they are kept by its name (offsets/table.py), stay when it changes protocol, and may be all there is of it.
 
-Records are replayed by the part whose they are. Those of types that are not served never come here.
+Share and streams groups are not served. Those that Kafka made are known by name (kept.py), and keep it.
+
+Records are replayed by the part whose they are.
 
 Read next: classic/protocol.py, consumer/protocol.py, offsets/table.py; broker/group_coordinator.py runs this machine.
 """
@@ -23,13 +25,21 @@ from andiron.groups import listing
 from andiron.groups.classic.protocol import ClassicProtocol
 from andiron.groups.consumer.protocol import ConsumerProtocol
 from andiron.groups.group import CONSUMER, Group, World
+from andiron.groups.kept import KeptGroup
 from andiron.groups.offsets import commits, deletions
 from andiron.groups.offsets import fetches as offset_fetches
 from andiron.groups.offsets.expiry import Expiry
 from andiron.groups.offsets.records import OffsetCommitKey
 from andiron.groups.offsets.table import Offsets
 from andiron.groups.rebalances import Rebalances
-from andiron.groups.records import GroupMetadataKey, GroupRecord, Replayed, TransactionEnded
+from andiron.groups.records import (
+    PARTS,
+    GroupMetadataKey,
+    GroupRecord,
+    KeptPart,
+    Replayed,
+    TransactionEnded,
+)
 from andiron.groups.settings import GroupSettings
 from andiron.groups.sizes import BATCH_MAX, check_fits
 from andiron.groups.topics import Topics
@@ -82,6 +92,7 @@ class GroupShard:
             decider = self._deciders.get(type(request.body))
             if decider is None:
                 raise ErrorCode.INVALID_REQUEST.error(f"{type(request.body).__name__} is not for a group")
+            self._check_served(request.body)
             check_fits(request.body, self._world.batch_max())
             self._world.held.check(request.body, self._held_by_all())
             decision = decider(request, now)
@@ -105,9 +116,29 @@ class GroupShard:
         elif kind is GroupMetadataKey:
             self._classic.replay(record)
             self._world.held.note(record.key.group)
+        elif kind is KeptPart:
+            self._replay_kept(record.key, record.value)
+            self._world.held.note(record.key.group_id)
         else:
             self._consumer.replay(record)
             self._world.held.note(record.key.group_id)
+
+    def _replay_kept(self, key: KeptPart, value: object | None) -> None:
+        groups, part = self._world.groups, PARTS[key.type]
+        group = groups.get(key.group_id)
+        if not isinstance(group, KeptGroup) or group.kind != part.kind:
+            if value is None:
+                return  # it is gone, or has become another kind of group
+            group = groups[key.group_id] = KeptGroup(key.group_id, part.kind)
+        group.replay(key, value)
+        if value is None and part.is_group:
+            del groups[key.group_id]
+
+    def _check_served(self, request: Any) -> None:
+        group = self._world.groups.get(getattr(request, "group_id", ""))
+        refusal = group.refusal(request) if isinstance(group, KeptGroup) else None
+        if refusal is not None:
+            raise refusal
 
     @property
     def offsets(self) -> Offsets:

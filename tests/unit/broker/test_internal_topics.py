@@ -48,9 +48,10 @@ def test_there_are_two_of_them():
     assert sorted(INTERNAL) == [OFFSETS, TRANSACTIONS]
 
 
-@pytest.mark.parametrize("topic", [OFFSETS, TRANSACTIONS])
-def test_only_an_administrators_client_writes_to_one(topic):
+@pytest.mark.parametrize("topic", [OFFSETS, TRANSACTIONS, "__share_group_state"])
+def test_only_an_administrators_client_writes_to_one_nor_to_what_is_kept_of_share_groups(topic):
     node = coordinating()
+    node.create("__share_group_state")
     request = node.produce_request(topic, [], records=node.keyed(b"k", b"v"))
 
     def answer(client_id):

@@ -7,11 +7,13 @@ import pytest
 from andiron.groups.offsets.records import OffsetCommitKey, OffsetCommitValue
 from andiron.groups.records import (
     KINDS,
+    PARTS,
     ConsumerGroupMetadataKey,
     ConsumerGroupMetadataValue,
     GroupMetadataKey,
     GroupMetadataValue,
     GroupRecord,
+    KeptPart,
     decode_record,
     encode_record,
 )
@@ -102,9 +104,17 @@ def test_an_offset_that_expires_by_itself_is_written_in_the_version_that_can_say
     assert decode_record(key, value) == record
 
 
-@pytest.mark.parametrize("number", [9, 15, 17, 99, -1])
-def test_types_that_are_not_served_are_passed_over(number: int):
+@pytest.mark.parametrize("number", [9, 18, 24, 99, -1])
+def test_types_that_are_not_known_are_passed_over(number: int):
     assert decode_record(number.to_bytes(2, "big", signed=True) + b"anything", b"at all") is None
+
+
+@pytest.mark.parametrize("number", PARTS)
+def test_of_a_group_that_is_not_served_it_is_known_whose_a_record_is(number: int):
+    key = number.to_bytes(2, "big") + b"\x00\x05group"
+
+    assert decode_record(key, b"whatever") == GroupRecord(KeptPart(number, "group"), b"whatever")
+    assert decode_record(key + b"\x00\x01m", None) == GroupRecord(KeptPart(number, "group", "m"), None)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +125,10 @@ def test_types_that_are_not_served_are_passed_over(number: int):
         (b"\x00", None),
         (b"\x00\x01", None),
         (b"\x00\x01\x00\x05ab", None),
+        (b"\x00\x0b", None),
+        (b"\x00\x0b\x00\x05ab", None),
+        (b"\x00\x0b\xff\xff", None),
+        (b"\x00\x0b\x00\x00\x00\x00\x00\x00", None),
         (b"\x00\x02\x00\x01\xff", None),
         (encode_record(COMMIT)[0], b""),
         (encode_record(COMMIT)[0], b"\x00\x04"),

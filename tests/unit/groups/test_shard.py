@@ -307,3 +307,64 @@ def test_members_that_do_not_come_back_after_a_failover_are_gone_in_the_end():
     again.wait(MINUTE)
 
     assert {state for _, state, _ in again.listed().values()} == {"Empty"}
+
+
+# ── groups that are not served ───────────────────────────────────────────────────────
+
+
+def kept(number: int, *names: str, value: bytes | None = b"as Kafka wrote it") -> GroupRecord:
+    texts = b"".join(len(name).to_bytes(2, "big") + name.encode() for name in names)
+    record = decode_record(number.to_bytes(2, "big") + texts, value)
+    assert record is not None
+    return record
+
+
+def with_kafkas_groups() -> Playground:
+    """One of shares and one of streams, the latter with an offset and without members."""
+    shard = Playground()
+    for record in (kept(10, "shares", "m"), kept(11, "shares"), kept(19, "flow", "m"), kept(17, "flow")):
+        shard.shard.replay(record, Offset(0))
+    shard.shard.replay(kept(19, "flow", "m", value=None), Offset(0))
+    assert shard.commit(7, group="flow") == "NONE"
+    return shard
+
+
+def test_share_and_streams_groups_of_kafkas_are_listed():
+    listed = with_kafkas_groups().listed()
+
+    assert listed == {"shares": ("share", "Unknown", "share"), "flow": ("streams", "Empty", "streams")}
+
+
+@pytest.mark.parametrize("group", ["shares", "flow"])
+def test_nobody_takes_the_name_of_a_group_that_is_not_served(group: str):
+    shard = with_kafkas_groups()
+    before = len(shard.log)
+
+    with pytest.raises(ProtocolError, match="INCONSISTENT_GROUP_PROTOCOL"):
+        shard.join_classic(group)
+    with pytest.raises(ProtocolError, match="GROUP_ID_NOT_FOUND"):
+        shard.join_consumer(group)
+    with pytest.raises(ProtocolError, match=r"NON_EMPTY_GROUP|INVALID_REQUEST"):
+        shard.ask(DeleteGroupsRequest([group]))
+    assert shard.ask(DescribeGroupsRequest([group]), 6).error_code == ErrorCode.GROUP_ID_NOT_FOUND.number
+    assert shard.ask(ConsumerGroupDescribeRequest([group]), 1).error_code
+    assert len(shard.log) == before
+
+
+def test_offsets_of_a_group_that_is_not_served_outlive_their_retention():
+    shard = with_kafkas_groups()
+
+    shard.wait(30 * 24 * 60 * MINUTE)
+
+    assert shard.fetch("flow") == [7]
+
+
+@pytest.mark.parametrize(("number", "group"), [(11, "shares"), (17, "flow")])
+def test_one_that_kafka_deleted_is_gone_and_its_name_is_free(number: int, group: str):
+    shard = with_kafkas_groups()
+
+    shard.shard.replay(kept(number, group, value=None), Offset(0))
+    shard.shard.replay(kept(number, group, value=None), Offset(0))
+
+    shard.join_classic(group)
+    assert shard.listed()[group][2] == "classic"

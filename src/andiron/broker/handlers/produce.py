@@ -26,7 +26,7 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.broker import Broker
-from andiron.broker.internal_topics import ADMIN_CLIENT_ID, INTERNAL
+from andiron.broker.internal_topics import ADMIN_CLIENT_ID
 from andiron.broker.leader_hints import LeaderHints
 from andiron.broker.partition import Partition, Written
 from andiron.broker.request import Request
@@ -39,6 +39,7 @@ from andiron.broker.transactional_writes import (
     keep_records,
 )
 from andiron.broker.waiting import Wait
+from andiron.controller.topics import is_internal
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
 from andiron.records.validate import Allowance, BadRecords
@@ -146,7 +147,7 @@ def _append(
 ) -> PartitionProduceResponse:  # fmt: skip
     try:
         partition = broker.partition(topic.name, topic.topic_id, produced.index)
-        if partition.name.topic in INTERNAL and request.client_id != ADMIN_CLIENT_ID:
+        if is_internal(partition.name.topic) and request.client_id != ADMIN_CLIENT_ID:
             raise ErrorCode.INVALID_TOPIC_EXCEPTION.error(f"{partition.name.topic} is the cluster's own")
         admission = admissions.get(partition.name)
         guard = None if admission is None else admission.guard()
