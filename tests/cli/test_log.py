@@ -10,9 +10,9 @@ import pytest
 
 from cli.conftest import PEER, command
 from peers import jars
-from peers.folders import Written, fill
 from peers.kafka import Kafka
 from peers.node import Node
+from peers.written import Written, fill
 
 
 def log(*arguments: object, fails: int = 0) -> str:

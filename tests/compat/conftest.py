@@ -19,13 +19,13 @@ from peers import clients, jars
 from peers.asking import Asker
 from peers.clients import Client
 from peers.clients.base import LATEST
-from peers.folders import Written, fill
 from peers.kafka import Kafka
 from peers.members.group import Group
 from peers.node import Node
 from peers.process import Server
 from peers.transactors import Transactor
 from peers.waiting import eventually
+from peers.written import Written, fill
 
 PEER = os.environ.get("ANDIRON_TEST_PEER", "andiron")
 NUMBERS = itertools.count()

@@ -15,10 +15,10 @@ import pytest
 
 from peers import clients
 from peers.dumping import complaints, dump
-from peers.folders import Written, fill
 from peers.kafka import Kafka
 from peers.node import Node
 from peers.process import Server
+from peers.written import Written, fill
 
 pytestmark = pytest.mark.java
 Shown = tuple[int | None, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]
