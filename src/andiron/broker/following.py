@@ -22,6 +22,7 @@ Read next: metadata.py, where the delta comes from; partitions.py.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable
 
 from andiron.broker.acquaintances import Acquaintances
@@ -36,6 +37,8 @@ from andiron.broker.partitions import Partitions
 from andiron.broker.transaction_coordinator import TransactionCoordinator
 from andiron.controller.image import Delta
 from andiron.model.ids import Millis
+
+log = logging.getLogger(__name__)
 
 
 class Following:
@@ -95,6 +98,8 @@ class Following:
         self._partitions.set_aside_strays()
         self._housekeeping.start(now)
         self._in_sync.check((), lag_ms_max, now)
+        if told := self._metadata.image.kept.told():
+            log.warning("kept for Kafka, and not enforced here: %s", told)
 
     def _changed(self, partition: Partition, now: Millis) -> None:
         """A partition is here, has another role or other settings, or is gone."""

@@ -24,6 +24,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Iterator
 
+from andiron.broker.bootstrap_records import bootstrap_records
 from andiron.broker.calls import Calls
 from andiron.broker.flushing import Sync
 from andiron.broker.log_directories import LogDirectories
@@ -152,7 +153,10 @@ class Metadata:
 
     def _leads(self, epoch: LeaderEpoch, now: Millis) -> None:
         seed = int.from_bytes(self._chance.token(16), "big")
-        controller = Controller(self._settings.for_controller(self._cluster_id()), seed=seed)
+        controller = Controller(
+            self._settings.for_controller(self._cluster_id()), seed,
+            lambda: bootstrap_records(self._disk, self._settings.metadata_log_dir),
+        )  # fmt: skip
         shard = self._shard = Shard(
             self.partition, controller, _encode, self._wrote, self._touch, gone=ErrorCode.NOT_CONTROLLER
         )

@@ -48,7 +48,8 @@ class MetadataLog:
         if "controller" in self._settings.roles:
             self._check_presence(directories)
             self._check(snapshots.table.committed, directories.clean)
-        check_understood(self._disk, self._directory, snapshots, self._mark.load())
+        place = self._settings.metadata_log_dir
+        check_understood(self._disk, place, self._directory, snapshots, self._mark.load())
         kept = self._settings.metadata_log
         settings = replace(
             LOG_SETTINGS,

@@ -1,7 +1,8 @@
 """What stops a node before it writes into a folder whose metadata it does not understand.
 
     newest snapshot ─▶ image ─▶ every record of the log ─▶ image ─▶ levels of features ─▶ known here? ─▶ start
-                          └──────────── NotUnderstood: names what, and what to do; nothing was changed
+    bootstrap.checkpoint ─▶ if there is nothing yet ─┘                                     │
+                               NotUnderstood: names what, and what to do; nothing was changed
 
 A folder may come from Kafka, or from a later version of either. What a node has brought to the disk itself (the mark
 of flushed_mark.py) it has read before: so the trial is made where somebody else has written since, and costs nothing
@@ -12,6 +13,7 @@ Read next: metadata_damage.py, for folders that are damaged.
 
 from __future__ import annotations
 
+from andiron.broker.bootstrap_records import FILE, bootstrap_records
 from andiron.broker.snapshot_files import NotUnderstood, SnapshotFiles
 from andiron.controller.features import METADATA_VERSION, OFFERED, unsupported
 from andiron.controller.image import Image
@@ -25,17 +27,32 @@ from andiron.records.batch import Batch
 from andiron.records.record import records_of
 
 
-def check_understood(disk: Disk, directory: str, snapshots: SnapshotFiles, known: Offset) -> None:
-    """Raise NotUnderstood unless this program can replay the metadata in `directory`, read up to `known` before."""
-    if _end(disk, directory) <= known:
+def check_understood(disk: Disk, place: str, directory: str, snapshots: SnapshotFiles, known: Offset) -> None:
+    """Raise NotUnderstood unless this program can replay the metadata in `directory`, read up to `known` before. That
+    lies in metadata.log.dir, `place`."""
+    end = _end(disk, directory)
+    if end and end <= known:
         return
     found = snapshots.newest()
     image = Image(noting=False) if found is None else found.image
     for _, path in segments(disk, directory):
         _replay(disk, path, image)
+    if METADATA_VERSION not in image.features:
+        _bootstrap(disk, place, image)
     trouble = unsupported(image.features, OFFERED, "this version of Andiron")
     if trouble is not None:
         raise NotUnderstood(f"{directory}: {trouble}; {_advice(image)}. Nothing was changed")
+
+
+def _bootstrap(disk: Disk, place: str, image: Image) -> None:
+    try:
+        for record in bootstrap_records(disk, place):
+            image.replay(record, image.next_offset)
+    except AndironError as error:
+        raise NotUnderstood(
+            f"{place}/{FILE}: {error}, which this version of Andiron does not understand; format the folder anew, or "
+            "open it with what formatted it. Nothing was changed"
+        ) from error
 
 
 def _end(disk: Disk, directory: str) -> Offset:

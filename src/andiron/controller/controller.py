@@ -82,8 +82,9 @@ class BeginCluster(NamedTuple):
 class Controller:
     """The deciding machine whose state is the metadata log."""
 
-    def __init__(self, settings: ControllerSettings, seed: int) -> None:
+    def __init__(self, settings: ControllerSettings, seed: int, bootstrap: features.Bootstrap = list) -> None:
         self.image = image = Image(noting=False)
+        self._bootstrap = bootstrap
         self._settings, self._seed = settings, seed
         self._sessions = sessions = Sessions(settings.broker_session_timeout_ms)
         self._heartbeats = Heartbeats(image, settings, sessions)
@@ -149,7 +150,8 @@ class Controller:
     def _begin(self) -> Decided:
         """What a log that ends inside a transaction waits for comes no more: whoever led is gone."""
         aborted = [AbortTransactionRecord(ABORTED)] if self.image.transaction.is_open else []
-        return Decision(None, [*aborted, *features.first_records(self.image, self._settings)])
+        first = features.first_records(self.image, self._settings, self._bootstrap)
+        return Decision(None, [*aborted, *first])
 
     def _abort(self, request: object) -> Decided:
         """The abort could not be written at the beginning. Nothing else may be decided before: it would be aborted."""

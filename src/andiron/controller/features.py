@@ -16,7 +16,8 @@ Read next: registrations.py, where a broker that does not understand a level is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from andiron.controller.image import BROKER, Image
 from andiron.controller.records import (
@@ -74,12 +75,22 @@ def _range(least: int, most: int) -> str:
     return f"{least} to {most}" if most else "no such feature"
 
 
-def first_records(image: Image, settings: ControllerSettings) -> list[MetadataRecord]:
-    """What a cluster without any metadata begins with; nothing for one that has begun."""
+Bootstrap: TypeAlias = Callable[
+    [], list[MetadataRecord]
+]  # what its folder says that a cluster is to begin with
+
+
+def first_records(
+    image: Image, settings: ControllerSettings, bootstrap: Bootstrap = list
+) -> list[MetadataRecord]:
+    """What a cluster without any metadata begins with, in its folder's own words if it has some; nothing for one that
+    has begun."""
     if METADATA_VERSION in image.features:
         return []
-    levels = [FeatureLevelRecord(name, newest) for name, (_, newest) in SUPPORTED.items()]
-    return [*levels, *_with_elr(image, settings)]
+    levels = bootstrap() or [FeatureLevelRecord(name, newest) for name, (_, newest) in SUPPORTED.items()]
+    has_elr = any(isinstance(each, FeatureLevelRecord) and each.name == ELR_VERSION for each in levels)
+    has_number = any(isinstance(each, ConfigRecord) and each.name == MIN_INSYNC for each in levels)
+    return [*levels, *(_with_elr(image, settings) if has_elr and not has_number else ())]
 
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3

@@ -6,6 +6,7 @@ from andiron.broker import metadata_trial
 from andiron.broker.snapshot_files import NotUnderstood
 from andiron.controller.records import (
     AbortTransactionRecord,
+    AccessControlEntryRecord,
     BeginTransactionRecord,
     ClearElrRecord,
     EndTransactionRecord,
@@ -18,6 +19,7 @@ from andiron.model.effects import Woken
 from andiron.quorum.snapshot import SnapshotId, batches_of
 from andiron.records.builder import build
 from andiron.records.record import Record
+from worlds.formatted import formatted
 from worlds.node import SmallNode
 
 FOLDER = "/data/__cluster_metadata-0"
@@ -159,6 +161,18 @@ def test_what_comes_later_and_is_not_understood_ends_the_node_with_a_word():
     assert "type 99" in node.node.broken
 
 
+def test_what_is_kept_for_kafka_is_told_once_and_outlives_a_restart(caplog):
+    node = stopped_node()
+    append(node, AccessControlEntryRecord(b"i" * 16, 2, "t", 3, "User:alice", "*", 3, 3))
+
+    node.restart(clean=False)
+    node.restart()
+
+    assert len(list(node.node.broker.image.kept)) == 1
+    said = [record.message for record in caplog.records if "not enforced" in record.message]
+    assert said == ["kept for Kafka, and not enforced here: 1 access rules"] * 2, "once a start"
+
+
 # ── a log that ends inside a transaction ─────────────────────────────────────────────
 
 
@@ -186,3 +200,16 @@ def test_no_snapshot_is_cut_inside_a_transaction():
     metadata.image.replay(EndTransactionRecord(), metadata.applied)
 
     assert metadata._cutting._due() <= node.now
+
+
+# ── a folder that was formatted, and never opened ────────────────────────────────────
+
+
+def test_one_that_is_formatted_for_more_than_is_known_here_is_let_be():
+    for disk, said in (
+        (formatted(UNKNOWN), "/data/bootstrap.checkpoint: UNSUPPORTED_VERSION: a metadata record of type 99"),
+        (formatted(FeatureLevelRecord("metadata.version", 31)), "the cluster's metadata.version is 31"),
+    ):
+        with pytest.raises(NotUnderstood, match=said):
+            SmallNode(disk)
+        assert not disk.names("/data/__cluster_metadata-0")
