@@ -12,12 +12,14 @@ Read next: folder_contents.py, for what is compared.
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import NamedTuple
 
 from peers import jars
@@ -41,6 +43,7 @@ SETTINGS = {
 }
 SNAPSHOTS = {"metadata.log.max.record.bytes.between.snapshots": "2000"}
 KAFKA, ANDIRON = "Kafka", "Andiron"
+NOTHING: Mapping[str, str] = {}
 
 
 class Place(NamedTuple):
@@ -62,6 +65,7 @@ class ByKafka(Server):
 
     name = "kafka"
     start_timeout_s = 120.0
+    stop_timeout_s = 30.0
 
     def __init__(self, place: Place) -> None:
         super().__init__(place.folder, place.port)
@@ -100,9 +104,12 @@ class Opened:
             server.wait_until_ready()
 
     def stop(self) -> None:
-        """One after the other, as an operator does; the last of a quorum has nobody to ask, and is let go."""
+        """All at once. A node of Kafka's that is left without a majority waits for long to be let go, and is killed."""
         for server in self.servers:
-            server.stop()
+            server.send_signal(signal.SIGTERM)
+        for server in self.servers:
+            with suppress(TimeoutExpired) if len(self.servers) > 1 else nullcontext():
+                server.wait()
 
     def kill(self) -> None:
         for server in self.servers:
@@ -134,29 +141,33 @@ class _Standalone(Kafka):
 class Maker(NamedTuple):
     """How a folder comes to be."""
 
-    make: Callable[[Path], list[Kafka]]
-    by: str = KAFKA  # who fills it
+    make: Callable[[Path], list[Place]]
+    by: str = KAFKA  # who opens it first, and fills it
     replicas: int = 1
 
 
-def _one(kind: type[Kafka], **settings: str) -> Callable[[Path], list[Kafka]]:
-    given = {name.replace("_", "."): value for name, value in settings.items()}
-    return lambda folder: [kind(folder, settings={**SETTINGS, **given}, jvm=SMALL)]
+def _one(kind: type[Kafka], settings: Mapping[str, str] = NOTHING) -> Callable[[Path], list[Place]]:
+    return lambda folder: _places([kind(folder, settings={**SETTINGS, **settings}, jvm=SMALL)])
 
 
-def _cluster(count: int, *, dynamic: bool) -> Callable[[Path], list[Kafka]]:
-    def make(folder: Path) -> list[Kafka]:
+def _cluster(count: int, *, dynamic: bool) -> Callable[[Path], list[Place]]:
+    def make(folder: Path) -> list[Place]:
         kept = {name: value for name, value in SETTINGS.items() if name in SOON or "share" in name}
-        return [*KafkaCluster(folder, count, kept, dynamic=dynamic).nodes.values()]
+        return _places(KafkaCluster(folder, count, kept, dynamic=dynamic).nodes.values())
 
     return make
 
 
+def _places(formatted: Iterable[Kafka]) -> list[Place]:
+    return [Place(each.folder, each.port) for each in formatted]
+
+
 MAKERS: Mapping[str, Maker] = {
     "format --standalone": Maker(_one(_Standalone)),
-    "format --standalone, snapshots": Maker(_one(_Standalone, **SNAPSHOTS)),
+    "format --standalone, snapshots": Maker(_one(_Standalone, SNAPSHOTS)),
+    "format --standalone, no more": Maker(_one(_Standalone), by=ANDIRON),
     "static voters": Maker(_one(Kafka)),
-    "static voters, snapshots": Maker(_one(Kafka, **SNAPSHOTS)),
+    "static voters, snapshots": Maker(_one(Kafka, SNAPSHOTS)),
     "--initial-controllers": Maker(_cluster(1, dynamic=True)),
     "three, --initial-controllers": Maker(_cluster(3, dynamic=True), replicas=3),
     "three, static voters": Maker(_cluster(3, dynamic=False), replicas=3),
@@ -178,7 +189,7 @@ class Row:
     long: bool = True
 
     def __str__(self) -> str:
-        return f"{MAKERS[self.made_by].by} {self.made_by}, after {self.after}, by {' then '.join(self.opened_by)}"
+        return f"{self.made_by}, {MAKERS[self.made_by].by} after {self.after}, then {' then '.join(self.opened_by)}"
 
 
 ROWS = (
@@ -186,6 +197,7 @@ ROWS = (
     Row("static voters", KILL, long=False),
     Row("format --standalone"),
     Row("format --standalone", KILL, (ANDIRON, KAFKA, ANDIRON)),
+    Row("format --standalone, no more", opened_by=(KAFKA, ANDIRON)),
     Row("static voters, snapshots"),
     Row("--initial-controllers"),
     Row("three, --initial-controllers"),
@@ -224,7 +236,7 @@ class _Seen(NamedTuple):
 def journey(row: Row, folder: Path) -> list[Leg]:
     """Make a folder and let all open it in turn."""
     maker, legs = MAKERS[row.made_by], list[Leg]()
-    places = [Place(each.folder, each.port) for each in maker.make(folder)]
+    places = maker.make(folder)
     with ExitStack() as undo:
         seen = _made(row, maker, places, undo)
         for number, opener in enumerate(row.opened_by):
