@@ -227,10 +227,9 @@ class _Seen(NamedTuple):
     by_kafka: Look
 
     def differences(self, now: _Seen) -> list[str]:
-        return [
-            *_differences(self.by_all, now.by_all),
-            *_differences(self.by_kafka, now.by_kafka or self.by_kafka),
-        ]
+        is_told_twice = bool(self.by_kafka and now.by_kafka)
+        closer = _differences(self.by_kafka, now.by_kafka) if is_told_twice else []
+        return [*_differences(self.by_all, now.by_all), *closer]
 
 
 def journey(row: Row, folder: Path) -> list[Leg]:
