@@ -16,6 +16,7 @@ PLACES = {
     "topic": Place("andiron.cli.topic", "topic", "Create, list, describe, alter and delete topics."),
     "produce": Place("andiron.cli.produce", "produce", "Write records from stdin to a topic."),
     "consume": Place("andiron.cli.consume", "consume", "Read records of a topic to stdout."),
+    "copy": Place("andiron.cli.copy", "copy", "Copy topics, records and groups to another cluster."),
     "group": Place("andiron.cli.group", "group", "List, describe, reset and delete groups of consumers."),
     "transaction": Place(
         "andiron.cli.transaction", "transaction", "List, describe, look for hanging and abort transactions."

@@ -66,6 +66,10 @@ class Outbox:
         batch = ClosedBatch(next(self._numbers), partition, data, records, sequence)
         self.waiting.setdefault(partition, deque()).append(batch)
 
+    def continue_at(self, partition: TopicPartition, sequence: int) -> None:
+        """Number the next batch of a partition from here on: its identity has written to it before."""
+        self._sequences[partition] = sequence
+
     def take(self, partition: TopicPartition) -> ClosedBatch:
         """The oldest batch of a partition, which is then its taker's to deliver."""
         batches = self.waiting[partition]

@@ -61,3 +61,11 @@ def test_another_identity_begins_anew_and_gives_up_what_waits() -> None:
 
     assert not outbox.waiting
     assert outbox.sequence(P0) == 0
+
+
+def test_a_partition_that_the_identity_has_written_to_before_is_numbered_on() -> None:
+    outbox = Outbox(SOMEBODY)
+    outbox.continue_at(P0, 40)
+    put(outbox, P0, 2, 1)
+
+    assert [outbox.take(P0).base_sequence for _ in range(2)] == [40, 42]

@@ -1,0 +1,97 @@
+"""Both clusters, and what they are asked before anything is copied.
+
+What goes wrong names the side on which it did: two clusters, two addresses, and one line to say it in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.client import Client
+from andiron.client.core.descriptions import EARLIEST, LATEST, Resource, ResourceType
+from andiron.client.core.metadata import Topic
+from andiron.copying.errors import CopyError
+from andiron.copying.plan import TopicFacts
+from andiron.copying.selection import STATE_TOPIC
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import TopicPartition
+
+SOURCE, TARGET = "source", "target"
+_RIGHTS = {ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+           ErrorCode.GROUP_AUTHORIZATION_FAILED}  # fmt: skip
+
+
+@contextmanager
+def on(side: str) -> Iterator[None]:
+    """Whatever goes wrong inside went wrong on this side."""
+    try:
+        yield
+    except ProtocolError as error:
+        told = f"on the {side}: {error.detail}"
+        if error.code in _RIGHTS:
+            told += "; ask for the right to " + (
+                "read and describe" if side == SOURCE else "create and write"
+            )
+        raise type(error)(error.code, told) from error
+
+
+class Side:
+    """One of the two clusters."""
+
+    def __init__(self, name: str, client: Client, option: str) -> None:
+        self.name, self.client, self.option = name, client, option
+        self.admin = Admin(client)
+
+    def reach(self) -> str:
+        """The id of the cluster; one that nobody answers for is told by its option."""
+        try:
+            self.client.refresh([])
+        except ProtocolError as error:
+            raise CopyError(f"the {self.name} does not answer: {error.detail}; see {self.option}") from error
+        return self.client.metadata.cluster_id or ""
+
+    def facts(self, topics: Iterable[Topic], *, committed: bool = False) -> dict[str, TopicFacts]:
+        """What there is to know of some topics; `committed` ends are before what is still open."""
+        wanted = list(topics)
+        with on(self.name):
+            names = [each for topic in wanted for each in topic.names()]
+            starts = self.admin.list_offsets(dict.fromkeys(names, EARLIEST))
+            ends = self.admin.list_offsets(dict.fromkeys(names, LATEST), committed=committed)
+            return {
+                topic.name: TopicFacts(
+                    topic,
+                    {
+                        each.name: each
+                        for each in self.admin.configs(Resource(ResourceType.TOPIC, topic.name))
+                    },
+                    {each.partition: starts[each].offset for each in topic.names()},
+                    {each.partition: ends[each].offset for each in topic.names()},
+                )
+                for topic in wanted
+            }
+
+    def understood(self) -> frozenset[str] | None:
+        """The settings of topics that this cluster knows; None while it has no topic that could tell."""
+        with on(self.name):
+            for topic in sorted(self.client.topics(), key=lambda each: each.name != STATE_TOPIC):
+                configs = self.admin.configs(Resource(ResourceType.TOPIC, topic.name))
+                return frozenset(each.name for each in configs)
+        return None
+
+    def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, tuple[int, int]]:
+        """Where the logs of some partitions begin and end."""
+        wanted = list(partitions)
+        with on(self.name):
+            starts = self.admin.list_offsets(dict.fromkeys(wanted, EARLIEST))
+            ends = self.admin.list_offsets(dict.fromkeys(wanted, LATEST))
+        return {each: (starts[each].offset, ends[each].offset) for each in wanted}
+
+
+def check_distinct(source: str, target: str) -> None:
+    """Refuse to copy a cluster onto itself."""
+    if source == target:
+        raise CopyError(
+            f"source and target are the same cluster ({source}), by its id; a folder that was copied keeps the id too"
+        )
