@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from andiron.client.blocking.reader import Reader
 from andiron.client.core.positions import Fetched, Position, check_intact
@@ -34,6 +35,7 @@ from andiron.model.settings import MIB
 from andiron.records.batch import Batch
 
 READ_SETTINGS = ReaderSettings(fetch_max_bytes=32 * MIB, max_partition_fetch_bytes=4 * MIB)
+SLOWEST_BYTES = 64 << 10
 ATTEMPTS_MAX = 5  # without a record in between
 PAUSE_S = 1.0
 _LOST = {
@@ -42,6 +44,18 @@ _LOST = {
     ErrorCode.UNKNOWN_TOPIC_ID,
     ErrorCode.INCONSISTENT_TOPIC_ID,
 }
+
+
+def reader_settings(rate: float | None) -> ReaderSettings:
+    """Answers of no more than a second's worth, where there is a rate: they are written at once, then waited for."""
+    if rate is None:
+        return READ_SETTINGS
+    most = max(int(rate), SLOWEST_BYTES)
+    return replace(
+        READ_SETTINGS,
+        fetch_max_bytes=min(most, READ_SETTINGS.fetch_max_bytes),
+        max_partition_fetch_bytes=min(most, READ_SETTINGS.max_partition_fetch_bytes),
+    )
 
 
 class Copier:
@@ -65,7 +79,7 @@ class Copier:
         self.set_aside: dict[str, str] = {}  # topic or partition → why
         self._source, self._target, self._opening = source, target, opening
         self._committed, self._follow, self._accept_loss = committed, follow, accept_loss
-        self._pace = Pace(rate)
+        self._pace, self._reading = Pace(rate), reader_settings(rate)
         self._stopping, self._tell, self._between_rounds = stopping, tell, between_rounds
         self._ends = {} if follow else opening.source_ends()
         self._failures = 0
@@ -100,7 +114,7 @@ class Copier:
                 for each, copy in self.copies.items()
                 if not self.is_set_aside(each)
             ]
-            with Reader(self._source.client, positions, READ_SETTINGS, committed=self._committed) as reader:
+            with Reader(self._source.client, positions, self._reading, committed=self._committed) as reader:
                 while not (self._stopping() or (reader.is_done and not self._follow)):
                     self._round(reader, producer)
                     self._between_rounds()

@@ -174,7 +174,10 @@ class Opening:
             self._note([self.state.note_producer(producer.identity)])
         named = [each for name in self.plans for each in self.sources[name].topic.names()]
         partitions = [each for each in named if not left_out(each)]
-        sources, targets = self._source.ends(partitions), self._target.ends(partitions)
+        sources, targets = (
+            self._source.ends(partitions),
+            self._target.settled(partitions, producer.identity),
+        )
         found = {each: self._open(each, sources[each][0], targets[each]) for each in partitions}
         self.note_fresh(found.values())
         for partition, copy in found.items():

@@ -16,8 +16,17 @@ from andiron.copying.errors import CopyError
 
 STATE_TOPIC = "__andiron_copy"
 # Kept by brokers and by tools, under names that they reserve; Kafka marks only its own as internal.
-RESERVED = (STATE_TOPIC, "__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata",
-            "__remote_log_metadata", "mm2-*.internal", "*.checkpoints.internal", "_schemas_internal")  # fmt: skip
+RESERVED = (
+    STATE_TOPIC,
+    "__consumer_offsets",
+    "__transaction_state",
+    "__share_group_state",
+    "__cluster_metadata",
+    "__remote_log_metadata",
+    "andiron.spark.commits",  # names transactions of its cluster
+    "mm2-*.internal",
+    "*.checkpoints.internal",
+)
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

@@ -10,10 +10,13 @@ from contextlib import contextmanager
 
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
+from andiron.client.blocking.transaction_admin import TransactionAdmin
 from andiron.client.core.descriptions import EARLIEST, LATEST, Resource, ResourceType
 from andiron.client.core.metadata import Topic
+from andiron.client.core.outbox import ProducerIdentity
 from andiron.copying.errors import CopyError
 from andiron.copying.plan import TopicFacts
+from andiron.copying.producer import SEQUENCES
 from andiron.copying.selection import STATE_TOPIC
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
@@ -87,6 +90,37 @@ class Side:
             starts = self.admin.list_offsets(dict.fromkeys(wanted, EARLIEST))
             ends = self.admin.list_offsets(dict.fromkeys(wanted, LATEST))
         return {each: (starts[each].offset, ends[each].offset) for each in wanted}
+
+    def settled(
+        self, partitions: Iterable[TopicPartition], identity: ProducerIdentity
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """As `ends`, when all that this producer has written is counted in: what a broker has appended for one that was
+        killed may not be replicated yet. Who cannot tell of producers (before Kafka 2.8) is taken at its word."""
+        wanted = list(partitions)
+
+        def attempt() -> dict[TopicPartition, tuple[int, int]]:
+            written = TransactionAdmin(self.client).producers(wanted)
+            ends = self.ends(wanted)
+            for partition, known in written.items():
+                for each in known:
+                    if each.producer_id == identity.id and is_behind(ends[partition][1], each.last_sequence):
+                        raise ErrorCode.NOT_ENOUGH_REPLICAS.error(
+                            f"{partition}: what was written is not replicated"
+                        )
+            return ends
+
+        with on(self.name):
+            try:
+                return self.client.retry(attempt)
+            except ProtocolError as error:
+                if error.code is not ErrorCode.UNSUPPORTED_VERSION:
+                    raise
+        return self.ends(wanted)
+
+
+def is_behind(end: int, last_sequence: int) -> bool:
+    """Whether a log's end is one before which the record with this sequence, its offset, does not lie yet."""
+    return 0 <= (last_sequence - end) % SEQUENCES < SEQUENCES // 2
 
 
 def check_distinct(source: str, target: str) -> None:

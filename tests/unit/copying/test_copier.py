@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from andiron.copying.copier import READ_SETTINGS, reader_settings
 from andiron.copying.offset_map import Stretch
 from andiron.records.record import Record
 
@@ -110,3 +111,11 @@ def test_what_retention_took_first_ends_the_partition_or_is_stepped_over(both: B
     copier = both.copy(accept_loss=True)
     assert [each.value for each in both.there(both.target)] == [b"a", b"c"]
     assert both.copy(accept_loss=True).records == 0
+
+
+def test_a_rate_bounds_what_is_read_at_once() -> None:
+    assert reader_settings(None) == READ_SETTINGS
+    assert reader_settings(1 << 40) == READ_SETTINGS
+    slow = reader_settings(200_000)
+    assert (slow.fetch_max_bytes, slow.max_partition_fetch_bytes) == (200_000, 200_000)
+    assert reader_settings(1).fetch_max_bytes == 64 << 10

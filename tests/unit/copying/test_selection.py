@@ -17,6 +17,7 @@ def test_without_a_pattern_all_are_copied_but_internal_ones() -> None:
     assert is_chosen(topic("orders"), [], [])
     assert not is_chosen(topic("__consumer_offsets", internal=True), [], [])
     assert not is_chosen(topic("__andiron_copy"), [], [])
+    assert not is_chosen(topic("andiron.spark.commits"), [], [])
     assert not is_chosen(topic("mm2-offset-syncs.b.internal"), ["*"], [])
 
 

@@ -8,8 +8,11 @@ import pytest
 
 from andiron.client.blocking.client import Client
 from andiron.copying.errors import CopyError
-from andiron.copying.sides import SOURCE, Side, check_distinct, on
+from andiron.copying.producer import CopyProducer
+from andiron.copying.sides import SOURCE, Side, check_distinct, is_behind, on
 from andiron.model.errors import ErrorCode, Refused
+from andiron.records.builder import build
+from andiron.records.record import Record
 from peers.ports import free_port
 
 if TYPE_CHECKING:
@@ -49,3 +52,19 @@ def test_what_there_is_to_know_of_topics(both: Both) -> None:
     assert both.source.ends([both.partition]) == {both.partition: (0, 2)}
     understood = both.source.understood()
     assert understood is not None and "retention.ms" in understood
+
+
+def test_an_end_counts_when_all_that_the_copy_wrote_is_before_it(both: Both) -> None:
+    with CopyProducer(both.source.client) as producer:
+        producer.begin(both.partition, 0)
+        producer.put(both.partition, build([Record(0, 1, None, b"a"), Record(0, 1, None, b"b")]), 2)
+
+    assert both.source.settled([both.partition], producer.identity) == {both.partition: (0, 2)}
+
+
+def test_a_sequence_is_an_offset_that_goes_round() -> None:
+    assert is_behind(10, 10)
+    assert not is_behind(11, 10)
+    assert not is_behind((1 << 31) + 5, 4)
+    assert is_behind((1 << 31) + 5, 7)
+    assert not is_behind(7, -1)
