@@ -10,6 +10,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.client import Client
+from andiron.copying.errors import CopyError
+from andiron.copying.producer import CopyProducer
+from andiron.model import ids
+from andiron.records.builder import build
+from andiron.records.record import Record
 from peers import copied, jars
 from peers.kafka import Kafka
 from peers.node import Node
@@ -36,6 +43,18 @@ def end_of(bootstrap: str, topic: str, partition: int = 0) -> int:
         return end
     finally:
         reading.close()
+
+
+def check_any_sequence_is_taken_from_a_stranger(bootstrap: str) -> None:
+    """On which a copy relies that goes on after the broker has forgotten its producer: written, and at its end."""
+    with Client(bootstrap) as client:
+        Admin(client).create_topic("strange", 1, 1)
+        producer = CopyProducer(client)
+        producer.begin(ids.TopicPartition("strange", 0), 1_000)
+        producer.put(ids.TopicPartition("strange", 0), build([Record(0, 1, None, b"a")]), 1)
+        with pytest.raises(CopyError, match="at offset 0 of the target"):
+            producer.flush()
+        producer.close()
 
 
 def test_a_copy_that_is_killed_again_and_again_writes_everything_once(nodes: tuple[Node, Node]) -> None:
@@ -91,3 +110,4 @@ def test_from_andiron_to_kafka_and_back(nodes: tuple[Node, Node], tmp_path: Path
         copied.copied(kafka.bootstrap, back)
 
         copied.check_same(kafka.bootstrap, back)
+        check_any_sequence_is_taken_from_a_stranger(kafka.bootstrap)

@@ -24,7 +24,7 @@ from andiron.copying import lead_in
 from andiron.copying.chunks import TOGETHER_BYTES
 from andiron.copying.errors import CopyError
 from andiron.copying.partition_copy import PartitionCopy, begun, resumed
-from andiron.copying.plan import MESSAGE_BYTES, Known, TopicFacts, TopicPlan, deletes, plan_topic
+from andiron.copying.plan import MESSAGE_BYTES, POLICY, Known, TopicFacts, TopicPlan, deletes, plan_topic
 from andiron.copying.producer import CopyProducer
 from andiron.copying.selection import check_patterns, is_chosen
 from andiron.copying.sides import SOURCE, TARGET, Side, on
@@ -222,10 +222,12 @@ class Opening:
         return copy
 
     def _check_last(self, copy: PartitionCopy) -> None:
-        """Whether the last record on the target is the one it is said to be; a record that is gone says nothing."""
+        """Whether the last record on the target is the one it is said to be; a compacted one says nothing."""
         ours = _record(self._source.client, copy.partition, copy.source - 1, self._committed)
         theirs = _record(self._target.client, copy.partition, copy.target - 1, self._committed)
-        if ours is not None and theirs is not None and not ours.equals(theirs):
+        compacted = "compact" in self.sources[copy.partition.topic].value(POLICY)
+        is_another = not compacted if ours is None else not ours.equals(theirs)
+        if theirs is not None and is_another:
             raise CopyError(
                 f"{copy.partition}: offset {copy.target - 1} of the target is not what the source has at "
                 f"{copy.source - 1}: somebody else has written to it. Delete the topic on the target and copy it anew"
