@@ -8,6 +8,8 @@ A request takes one batch of a partition, so that many small batches would be as
 batch from a producer that has gaps in it, that says when it was appended, or whose base timestamp stands for something
 else (the delete horizon of a compacted one): these are made anew from their rows.
 
+Columns hold the names of headers as text. Where one is no text, which only an odd client writes, its batch goes alone.
+
 The law: a chunk is one batch, so it arrives as a whole or not at all.
 """
 
@@ -18,6 +20,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.columns.decode import decode
@@ -92,6 +96,8 @@ def _made_of(
     if len(batches) == 1 and _is_whole(batches[0], start):
         return [_as_it_is(batches[0])]
     rows = decode(batches, *partition, start=start, headers=True)
+    if len(batches) > 1 and _has_names_replaced(rows):
+        return [chunk for each in batches for chunk in _made_of([each], partition, start, batch_bytes)]
     offsets = rows.column("offset").to_numpy().astype(np.int64)
     found, at = [], 0
     for made in encode(rows, codec=batches[0].codec, batch_bytes=batch_bytes, now=0):
@@ -99,3 +105,9 @@ def _made_of(
         found.append(Chunk(int(offsets[at]), last + 1, made.records, made.data))
         at += made.records
     return found
+
+
+def _has_names_replaced(rows: pa.RecordBatch) -> bool:
+    """Whether the name of a header is no text, and shows as what stands in for it."""
+    names = rows.column("headers").flatten().field(0)
+    return bool(pc.any(pc.match_substring(names, "\ufffd")).as_py())

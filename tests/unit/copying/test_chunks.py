@@ -5,7 +5,7 @@ from __future__ import annotations
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.copying.chunks import WHOLE_BYTES, Chunk, chunks_of, signed
 from andiron.model.ids import TopicPartition
-from andiron.records.batch import Batch
+from andiron.records.batch import Batch, seal
 from andiron.records.builder import BatchBuilder, retain
 from andiron.records.compression import CODECS
 from andiron.records.record import Record, contents, keys_of, records_of
@@ -95,3 +95,16 @@ def test_a_chunk_is_one_batch_of_no_more_than_the_topic_takes() -> None:
 
 def test_a_batch_of_which_only_the_header_is_left_is_nothing() -> None:
     assert chunks_of([compacted(0, b"a", kept=set())], P, 0) == []
+
+
+def test_a_header_whose_name_is_no_text_stays_what_it_is() -> None:
+    builder = BatchBuilder(base_offset=1)
+    builder.append(5, None, b"v", [("XY", b"1")])
+    data = builder.build()
+    data[data.index(b"XY")] = 0xFF
+    seal(data, 0, len(data))
+
+    chunks = chunks_of([batch(0, b"a"), Batch(data), batch(2, b"b")], P, 0)
+
+    assert [chunk[:3] for chunk in chunks] == [(0, 1, 1), (1, 2, 1), (2, 3, 1)]
+    assert b"\xffY" in chunks[1].data
