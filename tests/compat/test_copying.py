@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,14 @@ def end_of(bootstrap: str, topic: str, partition: int = 0) -> int:
         reading.close()
 
 
+def started(source: str, target: str) -> subprocess.Popen[str]:
+    """A copy that goes on slowly, and has written something."""
+    before = end_of(target, copied.PLAIN)
+    process = copied.start_copy(source, target, "--follow", "--rate", "300KiB", "--no-groups")
+    eventually(lambda: end_of(target, copied.PLAIN) > before, copied.PATIENCE_S)
+    return process
+
+
 def check_any_sequence_is_taken_from_a_stranger(bootstrap: str) -> None:
     """On which a copy relies that goes on after the broker has forgotten its producer: written, and at its end."""
     with Client(bootstrap) as client:
@@ -72,9 +81,7 @@ def test_a_copy_that_is_killed_again_and_again_writes_everything_once(nodes: tup
     writer.start()
     try:
         for round_ in range(4):
-            before = end_of(target, copied.PLAIN)
-            process = copied.start_copy(source, target, "--follow", "--rate", "300KiB", "--no-groups")
-            eventually(lambda before=before: end_of(target, copied.PLAIN) > before)
+            process = started(source, target)
             if round_ == 3:
                 process.send_signal(signal.SIGTERM)
                 out, err = process.communicate(timeout=60)
@@ -102,6 +109,9 @@ def test_from_andiron_to_kafka_and_back(nodes: tuple[Node, Node], tmp_path: Path
         pytest.skip(str(why))
     with kafka:
         source, back = nodes[0].bootstrap, nodes[1].bootstrap
+        process = started(source, kafka.bootstrap)
+        process.kill()
+        process.communicate()
         copied.copied(source, kafka.bootstrap)
         copied.check_same(source, kafka.bootstrap)
         copied.write_plain(kafka.bootstrap, 400, 450)

@@ -17,9 +17,9 @@ from contextlib import contextmanager
 import click
 
 from andiron.cli.copy_report import print_end, print_plan
-from andiron.cli.failures import Failure
+from andiron.cli.failures import INTERRUPTED, Failure
 from andiron.cli.options import json_option
-from andiron.cli.output import human_bytes, plural
+from andiron.cli.output import human_bytes, plural, remark
 from andiron.cli.screen import Screen
 from andiron.client.blocking.client import Client
 from andiron.client.settings import ClientSettings
@@ -166,10 +166,14 @@ def copy(
         looking.sync(copier)
         screen.clear()
         seconds = time.monotonic() - begun
-        wanted = not follow if verify is None else verify
+        unfinished = stop() and not follow
+        wanted = (not follow if verify is None else verify) and not unfinished
         proofs = _proofs(Prover(*sides, committed=committed), copier, opening, screen) if wanted else []
         opening.close()
         print_end(copier, looking.reports, proofs, seconds, as_json=as_json, proven=wanted)
+    if unfinished:
+        remark("stopped before the end; the same command goes on from here")
+        raise click.exceptions.Exit(INTERRUPTED)
     if copier.set_aside or not all(each.holds for each in proofs):
         raise click.exceptions.Exit(1)
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from click.testing import CliRunner, Result
@@ -86,6 +87,18 @@ def test_wrong_usage(nodes: tuple[Node, Node]) -> None:
     assert "is no rate" in run(nodes, "--rate", "fast").stderr
     assert run(nodes, "--rate", "0").exit_code == 2
     assert run(nodes, "orders", "--rate", "1.5MiB/s", "--no-verify", "--no-groups").exit_code == 0
+
+
+def test_a_copy_that_is_stopped_before_its_end_says_so(
+    nodes: tuple[Node, Node], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("andiron.cli.copy.stopping", lambda: nullcontext(lambda: True))
+
+    stopped = run(nodes, "orders")
+
+    assert stopped.exit_code == 130
+    assert "stopped before the end" in stopped.stderr and "proven" not in stopped.stdout
+    assert run(nodes, "orders", "--follow").exit_code == 0
 
 
 def test_a_signal_asks_to_end_in_order_and_a_second_ends_at_once() -> None:
