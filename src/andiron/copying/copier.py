@@ -114,7 +114,9 @@ class Copier:
                 for each, copy in self.copies.items()
                 if not self.is_set_aside(each)
             ]
-            with Reader(self._source.client, positions, self._reading, committed=self._committed) as reader:
+            with Reader(
+                self._source.client, positions, committed=self._committed, settings=self._reading
+            ) as reader:
                 while not (self._stopping() or (reader.is_done and not self._follow)):
                     self._round(reader, producer)
                     self._between_rounds()
