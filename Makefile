@@ -11,7 +11,7 @@ SECONDS ?= 60
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test check format sim fuzz bugs kills chaos million bench bench-cluster docs clean
+.PHONY: help run up test pythons check format sim fuzz bugs kills chaos million bench bench-cluster docs clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -35,6 +35,9 @@ check: $(VENV)/.dev  ## format, lint, types, tidy
 format: $(VENV)/.dev  ## put the code into its format
 	$(BIN)/ruff format src tests benchmarks examples pipelines
 	$(BIN)/ruff check --fix-only src tests benchmarks examples pipelines
+
+pythons:  ## run the unit tests of the core under every Python from 3.11 on that this machine has
+	@$(PYTHON) tests/pythons.py
 
 sim: $(VENV)/.dev  ## play fresh seeds through the simulator
 	$(BIN)/python -m andiron.sim --seeds 500

@@ -3,7 +3,7 @@
    Everything here reads bytes that anyone may have sent. The law: a byte is read only after its place was
    compared with the end of what it belongs to, lengths are compared before they are added, and a number read
    once is kept in a local and not read again, so that memory that changes meanwhile can make answers wrong but
-   never reads stray. No part keeps state between calls. */
+   never reads stray. No part keeps state between calls, so that none needs the interpreter's lock. */
 
 #ifndef ANDIRON_COLUMNS_H
 #define ANDIRON_COLUMNS_H

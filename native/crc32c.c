@@ -11,6 +11,8 @@
 #include "records.h"
 #include "record.h"
 
+#include <pthread.h>
+
 #define POLYNOMIAL 0x82f63b78u
 #define LONG_RANGE 4096
 #define SHORT_RANGE 256
@@ -110,7 +112,7 @@ TARGET static uint32_t by_instruction(uint32_t sum, const uint8_t *at, const uin
 }
 #endif
 
-void choose_crc32c(void) {
+static void fill_and_choose(void) {
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t sum = byte;
         for (int bit = 0; bit < 8; bit++)
@@ -127,6 +129,12 @@ void choose_crc32c(void) {
         summed = by_instruction;
     }
 #endif
+}
+
+/* Once a process, however many interpreters and threads import this; from then on the tables are read alone. */
+void choose_crc32c(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fill_and_choose);
 }
 
 /* crc32c(bytes, start, stop), or of all there are. */

@@ -295,9 +295,13 @@ static int borrow_sources(Walk *walk, PyObject *sources) {
         PyErr_NoMemory();
         return 0;
     }
-    for (; walk->source_count < count; walk->source_count++)
-        if (!borrow(PyList_GetItem(sources, walk->source_count), &walk->sources[walk->source_count]))
+    for (; walk->source_count < count; walk->source_count++) {
+        PyObject *source = PySequence_GetItem(sources, walk->source_count); /* ours, whatever becomes of the list */
+        int borrowed = source && borrow(source, &walk->sources[walk->source_count]);
+        Py_XDECREF(source);
+        if (!borrowed)
             return 0;
+    }
     return 1;
 }
 

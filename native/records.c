@@ -49,7 +49,13 @@ static int start(PyObject *module) {
     return PyModule_AddIntConstant(module, "EDITION", EDITION);
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, start}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, start},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED}, /* or an interpreter without its lock would take it back for everybody */
+#endif
+    {0, NULL},
+};
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_native", "Checksums and records of batches.", 0, methods, slots, NULL, NULL, NULL,

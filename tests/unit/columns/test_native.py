@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from array import array
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -35,6 +36,15 @@ def test_it_can_be_turned_off():
     )
 
     assert off.stdout.split() == ["True", "True"]
+
+
+def test_every_part_says_that_it_needs_no_interpreter_lock():
+    """One that does not say so gives the lock back to a Python that was started without; `make pythons` tries it."""
+    native_folder = Path(__file__).parents[3] / "native"
+    modules = [text for each in native_folder.glob("*.c") if "PyModuleDef_Init" in (text := each.read_text())]
+
+    assert len(modules) == 2
+    assert all("{Py_mod_gil, Py_MOD_GIL_NOT_USED}" in each for each in modules)
 
 
 @pytest.fixture
