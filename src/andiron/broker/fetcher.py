@@ -77,6 +77,9 @@ class Surroundings(NamedTuple):
     broker_epoch: Callable[[], int]
     replicated: Callable[[Partition, Millis], None]  # a log has grown, been cut, or learnt of its watermark
     quota: ReplicationQuota
+    save_starts: Callable[
+        [], None
+    ]  # write down where logs start: the leader takes what it is told of it for lasting
 
 
 class Told(NamedTuple):
@@ -97,6 +100,7 @@ class Fetcher:
         self._told: dict[Key, Told] = {}
         self._untold: dict[Key, None] = {}  # those that the leader may have to be told of: they have moved
         self._gone: dict[Key, None] = {}  # those that it should forget
+        self._starts_moved = False  # since they were last written down
         self._intake = Intake()
         self._session = 0, 0  # its id and epoch
         self._session_told = 0  # the id that the last answer named
@@ -166,6 +170,9 @@ class Fetcher:
         if to is None or life < 0:
             self._retry_at = Millis(now + RETRY_MS) if self._partitions else NEVER
             return
+        if self._starts_moved and not self._keep_starts():
+            self._retry_at = Millis(now + RETRY_MS)
+            return
         if life != self._life:
             self._life = life
             self._begin_again()  # what it held in another life the leader does not count
@@ -183,6 +190,15 @@ class Fetcher:
             self._send(to)
         elif not self._under_way:
             self._retry_at = NEVER
+
+    def _keep_starts(self) -> bool:
+        try:
+            self._around.save_starts()
+        except OSError as error:
+            log.error("where logs start cannot be written, so nothing is fetched: %s", error)
+            return False
+        self._starts_moved = False
+        return True
 
     def _leave_out(self, key: Key) -> None:
         self._untold.pop(key, None)
@@ -286,11 +302,13 @@ class Fetcher:
             self._untold[key] = None
             self._intake.drop_rest()
             return  # it has come further, or has been led here in between: what was asked then does not hold now
+        start = partition.log.start
         try:
             after = partition.take(fetched(said)._replace(records=records), now)
         except ProtocolError as error:
             self._trouble(key, partition, error, now)
             return
+        self._starts_moved |= partition.log.start != start
         if partition.position() != told.position:
             self._untold[key] = None
         if records and self._is_throttled(partition):

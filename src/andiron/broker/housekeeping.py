@@ -137,7 +137,7 @@ class Housekeeping:
         """Write down how far each log has come and where it starts, where that has changed."""
         self._save_ends()
         self._save_watermarks()
-        self._save_starts()
+        self.save_starts()
 
     def _save_ends(self) -> None:
         ends = {each.name: each.log.flushed_end for each in self._partitions}
@@ -147,7 +147,9 @@ class Housekeeping:
         watermarks = {each.name: each.watermark for each in self._partitions}
         self._directories.save(WATERMARKS, watermarks, self._partitions.unopened)
 
-    def _save_starts(self) -> None:
+    def save_starts(self) -> None:
+        """Write down where each log starts, where that has changed: nobody is told that records are deleted, client or
+        leader, before this is done, for a restart would bring them back."""
         # Whole segments that are gone count too: a power loss may bring their files back.
         starts = {each.name: each.log.start for each in self._partitions if each.log.start > 0}
         self._directories.save(LOG_STARTS, starts, self._partitions.unopened)
@@ -168,7 +170,7 @@ class Housekeeping:
         interval_ms = self._settings().log_flush_start_offset_checkpoint_interval_ms
         self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
         with _noting("checkpoints cannot be written"):
-            self._save_starts()
+            self.save_starts()
 
     # ── retention ────────────────────────────────────────────────────────────────────
 

@@ -232,6 +232,20 @@ def test_what_is_deleted_at_the_leader_is_deleted_at_followers(cluster):
     assert [cluster.partition(number, "t").log.start for number in (1, 2, 3)] == [4, 4, 4]
 
 
+def test_what_is_deleted_does_not_come_back_at_followers_that_are_killed_at_once(cluster):
+    create(cluster, "t")
+    for number in range(10):
+        write(cluster, "t", b"%d" % number)
+    assert delete_records(cluster, "t", 4).low_watermark == 4
+
+    cluster.kill(1, 2, 3)
+    for number in (2, 3):
+        cluster.start(number)
+    cluster.until(lambda: all(cluster.partition(number, "t") is not None for number in (2, 3)))
+
+    assert [cluster.partition(number, "t").log.start for number in (2, 3)] == [4, 4]
+
+
 def test_a_follower_that_lost_a_record_it_had_acknowledged_gets_it_again(cluster):
     create(cluster, "t")
     for number in range(5):

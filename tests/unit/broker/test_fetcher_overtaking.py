@@ -13,27 +13,28 @@ from andiron.wire.messages.fetch import FetchableTopicResponse, FetchResponse, P
 
 TOPIC_ID = bytes(15) + b"t"
 SESSION = 77
-Log = namedtuple("Log", "settings end")
+Log = namedtuple("Log", "settings end start")
 
 
 class Replica:
-    """A follower of which only the end matters."""
+    """A follower of which only the ends matter."""
 
     def __init__(self, number):
         self.topic_id, self.name = TOPIC_ID, TopicPartition("orders", number)
-        self.follows, self.epoch, self.end = True, 5, 0
+        self.follows, self.epoch, self.end, self.start = True, 5, 0, 0
 
     @property
     def log(self):
-        return Log(LogSettings(), self.end)
+        return Log(LogSettings(), self.end, self.start)
 
     def position(self):
-        return Position(self.end, self.epoch, 0)
+        return Position(self.end, self.epoch, self.start)
 
     def take(self, fetched, now):
         if fetched.error is not ErrorCode.NONE:
             return Next.PAUSE
         self.end += len(fetched.records)  # as if each byte were a record
+        self.start = max(self.start, fetched.log_start)
         return Next.FETCH
 
 
@@ -59,26 +60,29 @@ class Leader:
         """How long the last fetch may wait for records."""
         return self.asked[-1][0].max_wait_ms
 
-    def answer(self, which, now, *said, session=SESSION):
+    def answer(self, which, now, *said, session=SESSION, start=0):
         """Answer a fetch; `said` are (partition, error, records)."""
-        told = [PartitionData(number, error.number, 0, records=records) for number, error, records in said]
+        told = [
+            PartitionData(number, error.number, 0, log_start_offset=start, records=records)
+            for number, error, records in said
+        ]
         topics = [FetchableTopicResponse(topic_id=TOPIC_ID, partitions=told)] if told else []
         self.asked[which][1](FetchResponse(session_id=session, responses=topics), now)
 
 
-def alone():
+def alone(save_starts=lambda: None):
     """A fetcher of nothing, and its leader."""
     leader = Leader()
     around = Surroundings(
         1, leader, ReplicationSettings(), lambda node: Address("there", 9092), lambda: 3,
-        lambda partition, now: None, ReplicationQuota(lambda: 1 << 60),
+        lambda partition, now: None, ReplicationQuota(lambda: 1 << 60), save_starts,
     )  # fmt: skip
     return Fetcher(2, around), leader
 
 
-def fetching(*numbers):
+def fetching(*numbers, save_starts=lambda: None):
     """A fetcher of some partitions in a session, of which one fetch is under way."""
-    fetcher, leader = alone()
+    fetcher, leader = alone(save_starts)
     replicas = [Replica(number) for number in numbers]
     for replica in replicas:
         fetcher.add(replica, 0)
@@ -173,3 +177,22 @@ def test_a_leader_that_keeps_no_session_is_not_asked_without_a_pause():
     leader.answer(0, 1, session=0)
 
     assert (leader.waits, leader.named()) == (ReplicationSettings().replica_fetch_wait_max_ms, {0: 0})
+
+
+def test_the_leader_is_not_told_of_a_new_start_before_it_is_written_down():
+    is_full, saved = True, []
+
+    def save():
+        if is_full:
+            raise OSError(28, "no space left on device")
+        saved.append(replica.start)
+
+    fetcher, leader, (replica,) = fetching(0, save_starts=save)
+    leader.answer(1, 0, (0, ErrorCode.NONE, b""), start=4)
+    assert (replica.start, len(leader.asked)) == (4, 2)
+
+    is_full = False
+    fetcher.tick(fetcher.next_deadline())
+
+    assert saved == [4]
+    assert leader.asked[-1][0].topics[0].partitions[0].log_start_offset == 4

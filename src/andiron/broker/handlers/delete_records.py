@@ -3,10 +3,14 @@
 Nothing is erased at once: records below the new start can no longer be read, and whole
 segments of them go with the next retention check. -1 stands for the high watermark.
 
-The answer waits until all live replicas have moved their starts too, as their next fetches say.
+The answer waits until all live replicas have moved their starts too, as their next fetches say. Differs: each has
+written down where its log starts by then, so no crash brings back what was said to be deleted; Kafka does so
+once a minute.
 """
 
 from __future__ import annotations
+
+import logging
 
 from andiron.broker.broker import Broker
 from andiron.broker.partition import Partition
@@ -28,6 +32,8 @@ SERVED = ADVERTISED = (0, 2)
 
 TO_THE_WATERMARK = -1
 
+log = logging.getLogger(__name__)
+
 Pending = tuple[Partition, Offset, DeleteRecordsPartitionResult]
 
 
@@ -41,6 +47,7 @@ def handle(broker: Broker, request: Request[DeleteRecordsRequest]) -> DeleteReco
             for topic in request.body.topics
         ]
     )
+    _keep_starts(broker, pending)
     if _settled(broker, pending):
         return response
     return Wait(
@@ -64,6 +71,16 @@ def _delete(
     result = DeleteRecordsPartitionResult(wanted.partition_index, start, 0)
     pending.append((partition, start, result))
     return result
+
+
+def _keep_starts(broker: Broker, pending: list[Pending]) -> None:
+    try:
+        broker.housekeeping.save_starts()
+    except OSError as error:
+        log.error("records are deleted only until the next start, for that cannot be written: %s", error)
+        for _, _, result in pending:
+            result.low_watermark, result.error_code = -1, ErrorCode.KAFKA_STORAGE_ERROR.number
+        pending.clear()
 
 
 def _settled(broker: Broker, pending: list[Pending]) -> bool:

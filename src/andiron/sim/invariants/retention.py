@@ -4,14 +4,15 @@ start moves     to what DeleteRecords asked for, or over whole segments that ret
                 allow to go, and never beyond the watermark; records without a timestamp are as old as
                 their coming, unless one with a timestamp went with them
 after a stop    it is where it was
-after a crash   it may be where it was at the last checkpoint, and records come back: as in Kafka
+after a crash   it is nowhere before what a client was told is deleted, on any replica that was there then; what
+                retention took since the last checkpoint may come back, as in Kafka
 on followers    it moves on with their leader's, or by the same rules; where a follower begins anew, to where that is
 """
 
 from __future__ import annotations
 
 from andiron.broker.partition import Partition
-from andiron.model.ids import wall_time
+from andiron.model.ids import NodeId, wall_time
 from andiron.sim.canon import Place
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
@@ -30,6 +31,7 @@ class DeletionIsDue(Watcher):
         """`checkpoint_ms` is how often a node writes down where its logs start."""
         self._mirrors, self._checkpoint_ms = mirrors, checkpoint_ms
         self._asked: dict[Key, int] = {}  # by DeleteRecords, at most
+        self._promised: dict[Key, int] = {}  # the start that a client was told of: no crash takes it back
         self._seen: dict[Key, None] = {}  # in this life of their node
         self._bad_at: dict[int, int] = {}  # when a host's disk last refused things
         self._led: dict[Place, int] = {}  # the highest start that a leader had
@@ -60,6 +62,17 @@ class DeletionIsDue(Watcher):
                         raise Violation(
                             STAYS, f"{partition.name} starts at {partition.log.start}, not {upto}"
                         )
+                    if result.error_code == 0:
+                        self._promise(host, partition, upto)
+
+    def _promise(self, host: Host, partition: Partition, upto: int) -> None:
+        assert host.node is not None
+        image, place = host.node.broker.image, (partition.topic_id, partition.name.partition)
+        live = [number for number in host.world.hosts if image.is_live(NodeId(number))]
+        for key in [(number, *place) for number in live if (number, *place) in self._seen]:
+            mirror = self._mirrors.get(key)
+            if key[0] == host.number or (mirror is not None and mirror.start >= upto):
+                self._promised[key] = max(self._promised.get(key, 0), upto)
 
     def went_down(self, host: Host, end: End) -> None:
         can_be_written = end is End.STOPPED and not host.disk.is_bad
@@ -71,7 +84,7 @@ class DeletionIsDue(Watcher):
                 continue  # moved to other nodes, and gone
             since = max(mirror.start_since, self._bad_at.get(host.number, 0))
             is_written = can_be_written or host.world.now - since >= 2 * self._checkpoint_ms
-            mirror.start_bound = mirror.start if is_written else 0
+            mirror.start_bound = mirror.start if is_written else self._promised.get(key, 0)
 
     def stepped(self, host: Host) -> None:
         if host.disk.is_bad:
@@ -89,6 +102,8 @@ class DeletionIsDue(Watcher):
                 self._check_due(host, partition, mirror)
             if partition.leads and len(host.world.hosts) > 1:
                 self._led[key[1:]] = max(self._led.get(key[1:], 0), start)
+            if start < self._promised.get(key, 0):
+                self._promised[key] = start  # it began anew, as its leader's log wanted it
             if start != mirror.start:
                 mirror.advance(start)
                 mirror.start_since = host.world.now

@@ -1,5 +1,7 @@
 """The start of a log moves, and stays moved."""
 
+from random import Random
+
 import pytest
 
 from andiron.wire.messages.delete_records import (
@@ -81,21 +83,34 @@ def test_a_partition_that_is_not_there(filled, topic, partition):
 
 
 @pytest.mark.parametrize("clean", [True, False])
-def test_what_is_deleted_stays_deleted_over_a_restart_after_the_next_checkpoint(filled, clean):
+def test_what_is_deleted_stays_deleted_though_the_node_is_killed_at_once(filled, clean):
     delete(filled, 4)
-    filled.advance(60_000)
 
     filled.restart(clean)
 
     assert filled.log("t").start == 4
 
 
-def test_what_is_deleted_stays_deleted_over_a_clean_restart(filled):
-    delete(filled, 4)
+def test_what_is_deleted_stays_deleted_over_a_power_loss(node):
+    node.create("t", flush_messages=1)
+    for number in range(10):
+        node.produce("t", b"%d" % number)
+    delete(node, 4)
 
-    filled.restart()
+    node.disk.crash(Random(1))
+    node.restart(clean=False)
 
-    assert filled.log("t").start == 4
+    assert node.values("t") == [b"%d" % number for number in range(4, 10)]
+
+
+def test_a_client_is_not_told_that_records_are_deleted_where_that_cannot_be_written_down(filled):
+    filled.disk.fill_up()
+
+    result = delete(filled, 4)
+
+    assert (error_of(result), result.low_watermark) == ("KAFKA_STORAGE_ERROR", -1)
+    filled.disk.free_up()
+    assert error_of(delete(filled, 4)) == "NONE"
 
 
 def test_whole_segments_go_with_the_next_look_at_retention(filled):

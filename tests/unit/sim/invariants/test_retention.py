@@ -71,9 +71,18 @@ def test_a_start_that_is_forgotten_though_it_was_written_down_is_noticed(quiet):
         quiet.boot()
 
 
-def test_a_start_that_was_not_written_down_yet_may_be_forgotten(quiet):
+def test_a_start_that_a_client_was_told_of_is_kept_by_a_crash_that_comes_at_once(quiet):
     filled(quiet)
     quiet.delete_records(7)
     quiet.host.kill()
     quiet.boot()
-    assert quiet.partition().log.start in (0, 7)
+    assert quiet.partition().log.start == 7
+
+
+def test_a_start_that_a_client_was_told_of_and_that_is_forgotten_is_noticed(quiet):
+    filled(quiet)
+    quiet.delete_records(7)
+    quiet.host.kill()
+    quiet.host.disk.remove("/data/log-start-offset-checkpoint")
+    with pytest.raises(Violation, match="a log's start is kept"):
+        quiet.boot()
