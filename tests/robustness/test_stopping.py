@@ -13,6 +13,7 @@ from peers.node import Node
 from peers.raw import Closed, Raw
 
 WRITERS = 4
+NOT_LEADER_OR_FOLLOWER = 6
 POLICIES = {"the system's": {}, "after each record": {"log.flush.interval.messages": "1"}}
 
 
@@ -32,6 +33,8 @@ class Writer(threading.Thread):
                     records = frames.batch([b"%d" % self.acknowledged])
                     request = frames.produce("t", {self.partition: records}, acks=-1)
                     error, offset = frames.read_produce(self._link.ask(request))[self.partition]
+                    if error == NOT_LEADER_OR_FOLLOWER:
+                        return  # it leads nothing any more, and is about to go
                     assert (error, offset) == (0, self.acknowledged)
                     self.acknowledged += 1
                     if self.acknowledged == 50:

@@ -9,7 +9,8 @@ on its heartbeats say that it is alive; without them the controller fences it, a
 it has read in the metadata that it is let in, which is the one thing that counts.
 
 Before it stops it asks to leave: its leaderships go to others first, and nobody has to wait for a session to run out.
-A broker that is alone has nobody to hand over to, and just stops.
+One that is alone has nobody to hand over to. It asks all the same, as Kafka's does: that it is gone stands in the
+metadata then, and whoever opens its folder next, be it Kafka, is let in at once.
 
 A node that is a controller makes itself known as such beside that, and that is all there is to it
 (controller_registration.py).
@@ -147,8 +148,7 @@ class Lifecycle:
 
     def leave(self, now: Millis) -> None:
         """Ask to be let go."""
-        others = [b for b in self._metadata.image.brokers.values() if b.live and b.id != self._me]
-        if self.stage is Stage.REGISTERED and self.serves and others:
+        if self.stage is Stage.REGISTERED and self.serves and self._metadata.can_be_decided_on:
             self.stage, self._due = Stage.LEAVING, now
             self.tick(now)
         else:
@@ -220,9 +220,14 @@ class Lifecycle:
             else:
                 self.stage, self._due = Stage.REGISTERING, now
         elif self.stage is Stage.LEAVING:
-            self._due = Millis(now + LEAVING_MS)
-            if response.should_shut_down:
+            self._due = now if self._is_last else Millis(now + LEAVING_MS)
+            if response.should_shut_down or (response.error_code and self._is_last):
                 self.stage = Stage.LEFT
+
+    @property
+    def _is_last(self) -> bool:
+        """Whether no other broker has to read that this one leads nothing any more, nor to take over from it."""
+        return not any(each.live and each.id != self._me for each in self._metadata.image.brokers.values())
 
     def _ask(self, wait: Wait, kind: type[Any], then: Callable[[Any], None]) -> None:
         """Go on with the controller's answer; None if there was nobody to ask. A controller at this very node refuses

@@ -131,6 +131,13 @@ class Metadata:
         """Where it is asked."""
         return self.member.address_of(self.controller_id)
 
+    @property
+    def can_be_decided_on(self) -> bool:
+        """Whether most of the voters may be there: those that stopped before this node, as brokers, are not."""
+        voters, brokers = self.member.quorum.voters, self.image.brokers
+        gone = [each for each in voters if each in brokers and brokers[each].fenced]
+        return voters.is_majority(each for each in voters if each not in gone)
+
     def is_live(self, node: NodeId) -> bool:
         """Whether a broker may lead partitions and be in sync, by what is committed."""
         return self.image.is_live(node)

@@ -17,7 +17,7 @@ from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, Broke
 from andiron.wire.messages.broker_registration import BrokerRegistrationRequest, BrokerRegistrationResponse
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest
 from worlds.cluster_client import all_in_sync, create, small_cluster
-from worlds.node import PROPERTIES
+from worlds.node import PROPERTIES, SmallNode
 
 NOW, HEARTBEAT_MS, SESSION_MS = 1_000_000, 2_000, 9_000
 FENCED, LET_IN = 1, -1
@@ -29,6 +29,7 @@ class Known:
 
     def __init__(self):
         self.image, self.applied = Image(), Offset(0)
+        self.can_be_decided_on = True
 
     def replay(self, record):
         self.image.replay(record, self.applied)
@@ -241,12 +242,40 @@ def beside_another():
     return life
 
 
-def test_one_that_is_alone_just_goes():
+def test_one_that_is_alone_asks_too_and_again_at_once():
+    """As Kafka's does: that it is gone is to stand in the metadata."""
     life = Life().serving()
     life.life.leave(life.now)
+    life.answer(BrokerHeartbeatResponse(should_shut_down=False))
+
+    life.pass_time(0)
+    assert life.last.want_shut_down
+    life.answer(BrokerHeartbeatResponse(should_shut_down=True))
+    assert life.life.stage is Stage.LEFT
+
+
+def test_one_that_is_alone_goes_without_a_word_where_that_cannot_be_written():
+    life = Life().serving()
+    life.life.leave(life.now)
+    life.answer(ErrorCode.KAFKA_STORAGE_ERROR)
 
     assert life.life.stage is Stage.LEFT
-    assert len(life.asked) == 1
+
+
+def test_the_metadata_says_of_one_that_is_alone_that_it_has_stopped_and_lets_the_next_one_in_at_once():
+    node = SmallNode()
+    node.create("t")
+    node.carry_out(node.node.leave(node.now))
+    while not node.node.has_left:
+        node.wake()
+
+    image = node.node.broker.image
+    left = image.topics["t"].partitions[0]
+    assert image.brokers[1].fenced
+    assert (left.leader, left.isr, left.elr, left.last_known_elr) == (-1, (), (1,), (1,))
+    node.restart()
+    back = node.node.broker.image.topics["t"].partitions[0]
+    assert (back.leader, back.isr, back.elr, back.leader_epoch) == (1, (1,), (), 2)
 
 
 def test_it_asks_to_leave_until_it_may():
@@ -281,6 +310,14 @@ def test_it_goes_without_a_word_if_there_is_nobody_to_ask_or_nobody_knows_it(out
     life = beside_another()
     life.life.leave(life.now)
     life.answer(outcome)
+
+    assert life.life.stage is Stage.LEFT
+
+
+def test_the_last_one_of_a_quorum_that_has_gone_before_it_just_goes():
+    life = Life().serving()
+    life.metadata.can_be_decided_on = False
+    life.life.leave(life.now)
 
     assert life.life.stage is Stage.LEFT
 

@@ -233,6 +233,16 @@ def test_all_images_are_the_same(cluster):
     assert images[0].brokers == images[1].brokers == images[2].brokers
 
 
+def test_nothing_can_be_decided_where_most_voters_have_stopped(cluster):
+    assert all(cluster.members[number].node.broker.metadata.can_be_decided_on for number in NODES)
+    last = cluster.members[cluster.controller].node.broker.metadata
+
+    for number in [each for each in NODES if each != cluster.controller]:
+        cluster.stop(number)
+
+    assert not last.can_be_decided_on
+
+
 def test_a_node_whose_connection_breaks_and_who_does_not_come_back_is_fenced_at_once(cluster):
     gone = next(n for n in NODES if n != cluster.controller)
     cluster.kill(gone)
