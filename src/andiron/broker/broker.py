@@ -148,7 +148,7 @@ class Broker:
         self.metadata.open(directories, now)
         directories.begin()
         self.metadata.start(now)
-        life = self._chance.token(16)
+        life = self._chance.uuid()
         if self._is_broker:
             self.lifecycle.start(self.cluster_id, life, directories.ids, directories.clean_epoch, now)
         self.lifecycle.controller.start(life, now)

@@ -86,7 +86,7 @@ class ClientTelemetry:
 
     def subscribe(self, id: bytes, request: Request[Any]) -> Client:
         """A client asks what it is to push."""
-        id = id if id != NOBODY else self._chance.token(16)
+        id = id if id != NOBODY else self._chance.uuid()
         client, now = self._client(id, request), request.now
         if client.asked_at >= 0 and now - max(client.asked_at, client.pushed_at) < client.interval_ms:
             metrics, interval_ms = self._wanted(client, request)

@@ -393,7 +393,7 @@ class LogDirectories:
         return self._saved[self._homes[name].path][checkpoint].get(name, Offset(0))
 
     def _new_id(self) -> str:
-        return urlsafe_b64encode(self._chance.token(16)).decode().rstrip("=")
+        return urlsafe_b64encode(self._chance.uuid()).decode().rstrip("=")
 
 
 def _id_bytes(directory: LogDirectory) -> bytes:

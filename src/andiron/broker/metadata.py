@@ -27,6 +27,7 @@ from collections.abc import Callable, Hashable, Iterator
 from andiron.broker.bootstrap_records import bootstrap_records
 from andiron.broker.calls import Calls
 from andiron.broker.flushing import Sync
+from andiron.broker.founding import found, may_found
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition
@@ -79,20 +80,24 @@ class Metadata:
         self._watch = Watch()
 
     def open(self, directories: LogDirectories, now: Millis) -> None:
-        """Open the log; raises before anything is changed where what was committed is damaged or gone."""
+        """Open the log; raises before anything is changed where what was committed is damaged or gone. A node by itself
+        that has none begins with what makes it a cluster."""
         self.member.open(directories, now)
+        is_new = not self.partition.log.end and not self.member.snapshots.table
+        if is_new and may_found(self._settings):
+            found(self._settings, self._disk, self.member.snapshots, directories.metadata_id, now)
 
     def start(self, now: Millis) -> None:
         """Read what the log stands on, and take part in the quorum."""
         member = self.member
-        found = member.snapshots.newest()
-        if found is not None:
-            self.image, self.applied = found.image, found.id.end
+        newest = member.snapshots.newest()
+        if newest is not None:
+            self.image, self.applied = newest.image, newest.id.end
         self._cutting = SnapshotCutting(
             self._settings.metadata_log, member.snapshots, self.partition.log, self._disk, self._sync, self._view,
             lambda: not self.image.transaction.is_open, now,
         )  # fmt: skip
-        member.start(None if found is None else found.voters, now)
+        member.start(None if newest is None else newest.voters, now)
 
     @property
     def partition(self) -> Partition:

@@ -26,7 +26,7 @@ from andiron.log.layout import LOG
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis, Offset
-from andiron.quorum.snapshot import SUFFIX
+from andiron.quorum.snapshot import parse_file_name
 
 LOG_SETTINGS = LogSettings(flush_messages=1, retention_ms=-1, retention_bytes=-1, max_message_bytes=8 << 20)
 
@@ -77,10 +77,12 @@ class MetadataLog:
             raise damaged(damage, self._directory, self._settings)
 
     def _check_presence(self, directories: LogDirectories) -> None:
-        """A node by itself that has partitions has metadata."""
+        """A node by itself that has partitions has metadata: in its log, or in a snapshot that stands for some of it,
+        as the one that a new folder is given does not."""
         names = self._disk.names(self._directory)
-        is_there = any(size for name, size in names.items() if name.endswith((LOG, SUFFIX)))
-        if is_there or not self._settings.is_alone:
+        snapshots = [parsed.id for name in names if (parsed := parse_file_name(name)) and not parsed.is_part]
+        has_log = any(size for name, size in names.items() if name.endswith(LOG))
+        if has_log or any(each.end for each in snapshots) or not self._settings.is_alone:
             return
         if folders := directories.partitions:
             raise missing(self._directory, folders)

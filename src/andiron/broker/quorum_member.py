@@ -31,7 +31,7 @@ from andiron.broker.snapshot_files import SnapshotFiles, bring_together
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset, wall_time
+from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.settings import MAX_LONG
 from andiron.quorum.events import (
     AskVote,
@@ -53,11 +53,10 @@ from andiron.quorum.events import (
     Woken,
 )
 from andiron.quorum.quorum import Quorum
-from andiron.quorum.records import VotersRecord, encode_control
+from andiron.quorum.records import VotersRecord
 from andiron.quorum.snapshot import SnapshotId
 from andiron.quorum.state import NOBODY
 from andiron.quorum.voter_set import NOWHERE, VoterSet
-from andiron.records.control import control_batch
 from andiron.replication.commit_rule import in_own_epoch, majority_watermark
 from andiron.replication.leader import Progress
 
@@ -315,9 +314,7 @@ class QuorumMember:
             lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=in_own_epoch(self._majority_holds, self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
-        self.partition.append_own(
-            control_batch([encode_control(effect.first_record)], timestamp=wall_time(now)), now
-        )
+        self.voters.begin(effect.first_record, self.partition, now)
         self._told.grown(self.partition)
         self._told.leads(effect.epoch, now)
 

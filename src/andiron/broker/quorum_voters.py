@@ -6,8 +6,9 @@
                        └─ records that come, are cut off, or are skipped by a snapshot
 
 A quorum whose voters are in the settings of all its nodes keeps them (`controller.quorum.voters`). One that began with
-a node by itself, without that setting, can grow and shrink: the first change writes the voters into the log, and from
-then on that is what counts. So can one to which Kafka's `kafka-storage format` gave a snapshot with its voters.
+a node by itself, without that setting, can grow and shrink: its folder was given a snapshot that names its voter
+(founding.py), as Kafka's `kafka-storage format` does; in folders of before that was so, the first change writes the
+voters into the log. From then on that is what counts.
 
 Read next: quorum/voter_history.py; voter_changes.py.
 """
@@ -32,6 +33,12 @@ from andiron.quorum.voter_set import KRAFT_VERSION, NOWHERE, VoterNode, VoterSet
 from andiron.records.batch import Batch
 from andiron.records.control import ControlType, control_batch, control_type
 from andiron.records.record import records_of
+
+
+def own_voter(settings: NodeSettings, directory: bytes) -> VoterNode:
+    """This node as a voter: its folder, and where its controller is reached."""
+    places = tuple((each.name, Address(each.host, each.port)) for each in settings.controller_endpoints)
+    return VoterNode(NodeId(settings.node_id), directory, places)
 
 
 class QuorumVoters:
@@ -104,19 +111,36 @@ class QuorumVoters:
         self.history.restarted(end, record)
         self._settle(now)
 
+    def begin(self, first: ControlRecord, partition: Partition, now: Millis) -> None:
+        """As the leader: begin an epoch with its `first` record. Where only the snapshot of a new folder names the
+        voters, the log does from now on, for those who have not that snapshot; and where a node that votes alone is
+        reached elsewhere by now."""
+        records, voters = [first], self._with_own_place()
+        if self.history.is_in_log and (self.history.changed_at < 0 or voters != self.latest):
+            records += [KRaftVersionRecord(0, KRAFT_VERSION), voters.record()]
+        self._append(records, partition, now)
+
     def change(self, voters: VoterSet, partition: Partition, now: Millis) -> Offset:
         """As the leader: let these vote from now on. Returns where the log then ends."""
         records: list[ControlRecord] = (
             [] if self.history.is_in_log else [KRaftVersionRecord(0, KRAFT_VERSION)]
         )
-        records.append(voters.record())
+        self._append([*records, voters.record()], partition, now)
+        return partition.log.end
+
+    # ── inside ───────────────────────────────────────────────────────────────────────
+
+    def _append(self, records: list[ControlRecord], partition: Partition, now: Millis) -> None:
         was = partition.log.end
         batch = control_batch([encode_control(each) for each in records], timestamp=wall_time(now))
         partition.append_own(batch, now)
         self.follow([Batch(batch)], was, partition.log.end, now)
-        return partition.log.end
 
-    # ── inside ───────────────────────────────────────────────────────────────────────
+    def _with_own_place(self) -> VoterSet:
+        own = self.latest.get(self._me)
+        if own is None or len(self.latest) > 1:
+            return self.latest
+        return VoterSet([own._replace(endpoints=own_voter(self._settings, own.directory).endpoints)])
 
     def _note(self, batch: Batch) -> None:
         if not batch.is_control:

@@ -75,6 +75,12 @@ def _range(least: int, most: int) -> str:
     return f"{least} to {most}" if most else "no such feature"
 
 
+def first_levels() -> list[FeatureLevelRecord]:
+    """The levels of a new cluster, in Kafka's order."""
+    names = sorted(SUPPORTED, key=lambda name: (name != METADATA_VERSION, name))
+    return [FeatureLevelRecord(name, SUPPORTED[name][1]) for name in names]
+
+
 Bootstrap: TypeAlias = Callable[
     [], list[MetadataRecord]
 ]  # what its folder says that a cluster is to begin with
@@ -87,7 +93,7 @@ def first_records(
     has begun."""
     if METADATA_VERSION in image.features:
         return []
-    levels = bootstrap() or [FeatureLevelRecord(name, newest) for name, (_, newest) in SUPPORTED.items()]
+    levels = bootstrap() or [*first_levels()]
     has_elr = any(isinstance(each, FeatureLevelRecord) and each.name == ELR_VERSION for each in levels)
     has_number = any(isinstance(each, ConfigRecord) and each.name == MIN_INSYNC for each in levels)
     return [*levels, *(_with_elr(image, settings) if has_elr and not has_number else ())]

@@ -176,7 +176,7 @@ class _Creation:
     def _new_id(self) -> TopicId:
         """An id that no topic has, and that tools can print: none that begins with "-" in base64."""
         while True:
-            topic_id = TopicId(self._chance.token(16))
+            topic_id = TopicId(self._chance.uuid())
             if topic_id[0] >> 2 != 62 and any(topic_id[:15]) and topic_id not in self._image.topics_by_id:
                 return topic_id
 

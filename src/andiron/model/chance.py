@@ -8,6 +8,9 @@ leaves to chance is drawn from here, in order.
 from __future__ import annotations
 
 from hashlib import blake2b
+from typing import Final
+
+_DASH: Final = 62  # the six bits that are "-" in base64 for URLs
 
 
 class Chance:
@@ -23,6 +26,15 @@ class Chance:
         """`size` bytes, at most 64."""
         self._count += 1
         return blake2b(self._count.to_bytes(8, "big"), key=self._key, digest_size=size).digest()
+
+    def uuid(self) -> bytes:
+        """An id as Kafka draws them: a random UUID (version 4) whose text, in base64, does not begin with a dash, which
+        would be taken for an option where somebody types it."""
+        drawn = bytearray(self.token(16))
+        while drawn[0] >> 2 == _DASH:
+            drawn = bytearray(self.token(16))
+        drawn[6], drawn[8] = drawn[6] & 0x0F | 0x40, drawn[8] & 0x3F | 0x80
+        return bytes(drawn)
 
     def below(self, bound: int) -> int:
         """A whole number from 0 up to, and not including, `bound`."""

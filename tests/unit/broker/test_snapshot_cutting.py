@@ -5,6 +5,7 @@ import random
 import pytest
 
 from andiron.broker import snapshot_cutting
+from andiron.broker.founding import FIRST
 from andiron.model.errors import ProtocolError
 from andiron.sim.disk import Killed
 from worlds.node import SmallNode
@@ -27,11 +28,12 @@ def metadata(node):
 
 
 def snapshots(node):
-    return list(metadata(node).member.snapshots.table)
+    """Those that were cut: not what a new folder is given."""
+    return [id for id in metadata(node).member.snapshots.table if id != FIRST]
 
 
 def files(node, suffix):
-    return [name for name in node.disk.names(HERE) if name.endswith(suffix)]
+    return [name for name in node.disk.names(HERE) if name.endswith(suffix) and name != FIRST.file_name]
 
 
 def fill(node, count, first=0):

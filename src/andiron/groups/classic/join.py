@@ -170,8 +170,5 @@ class Joining:
 
 def uuid_text(chance: Chance) -> str:
     """A random UUID, written as Java writes one."""
-    token = bytearray(chance.token(16))
-    token[6] = token[6] & 0x0F | 0x40
-    token[8] = token[8] & 0x3F | 0x80
-    text = token.hex()
+    text = chance.uuid().hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

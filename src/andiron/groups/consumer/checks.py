@@ -82,4 +82,4 @@ def check_size(group: ConsumerGroup, member_id: str, size_max: int) -> None:
 
 def new_member_id(chance: Chance) -> str:
     """An id for a member that has not chosen one, written as Kafka writes its UUIDs."""
-    return urlsafe_b64encode(chance.token(16)).rstrip(b"=").decode()
+    return urlsafe_b64encode(chance.uuid()).rstrip(b"=").decode()

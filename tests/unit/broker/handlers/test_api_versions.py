@@ -83,7 +83,7 @@ def test_the_levels_of_the_features_are_told(node, version):
 
     final = {feature.name: feature.max_version_level for feature in response.finalized_features}
     newest = {"metadata.version": 30, "group.version": 1, "transaction.version": 2}
-    assert final == {**newest, "eligible.leader.replicas.version": 1}
+    assert final == {**newest, "eligible.leader.replicas.version": 1, "kraft.version": 1}
     for supported in response.supported_features:
         assert supported.min_version <= final.get(supported.name, 0) <= supported.max_version
     assert response.finalized_features_epoch > 0
