@@ -1,4 +1,4 @@
-"""`andiron cluster`: describe, quorum, reassign, elect, drain, unregister."""
+"""`andiron cluster`: describe, quorum, reassign, elect, drain, unregister, upgrade."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from andiron.cli.cluster.options import A_LOOK
 from andiron.cli.cluster.quorum import quorum
 from andiron.cli.cluster.reassign import reassign
 from andiron.cli.cluster.report import ClusterReport
+from andiron.cli.cluster.upgrade import upgrade
 from andiron.cli.failures import Failure
 from andiron.cli.identity import new_id
 from andiron.cli.options import bootstrap_option, json_option
@@ -146,3 +147,6 @@ def unregister(*, broker: int, yes: bool, as_json: bool, bootstrap: str) -> None
         print_json({"unregistered": broker})
     else:
         click.echo(f"broker {broker} is struck")
+
+
+cluster.add_command(upgrade)

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from andiron.client.blocking.client import Client
+from andiron.client.connection import SOFTWARE
 from andiron.client.core.addresses import Address
 from andiron.client.core.answers import by_topic, check_error, error_in
-from andiron.client.core.cluster_descriptions import ClusterState, QuorumState
+from andiron.client.core.cluster_descriptions import ClusterState, Feature, QuorumState
 from andiron.client.core.metadata import Topic
 from andiron.client.core.reassignments import Reassignment
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -30,6 +31,7 @@ from andiron.wire.messages.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from andiron.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from andiron.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from andiron.wire.messages.describe_quorum import (
     DescribeQuorumRequest,
@@ -46,6 +48,11 @@ from andiron.wire.messages.list_partition_reassignments import (
 )
 from andiron.wire.messages.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+from andiron.wire.messages.update_features import (
+    FeatureUpdateKey,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
 
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -90,6 +97,10 @@ class ClusterAdmin:
         request = DescribeQuorumRequest([asked])
         answer = self._client.call_any(request, DescribeQuorumResponse, check)
         return QuorumState.of(answer, _metadata_partition(answer))
+
+    def features(self) -> list[Feature]:
+        """The levels of the cluster's features, and the newest that a broker knows."""
+        return Feature.all_of(self._client.call_any(ApiVersionsRequest(*SOFTWARE), ApiVersionsResponse))
 
     def topics(self) -> list[Topic]:
         """All topics, with the leader, the replicas and those in sync of each partition."""
@@ -205,6 +216,18 @@ class ClusterAdmin:
 
         request = RemoveRaftVoterRequest(self._cluster_id(), node_id, directory_id)
         self._client.call_any(request, RemoveRaftVoterResponse, check)
+
+    def upgrade_features(self, levels: Mapping[str, int], *, validate_only: bool = False) -> None:
+        """Raise features to these levels: all of them, or none. There is no way back from some."""
+
+        def check(answer: UpdateFeaturesResponse) -> None:
+            check_error(answer.error_code, answer.error_message, "the features")
+            for told in answer.results:  # before version 2
+                check_error(told.error_code, told.error_message, told.feature)
+
+        updates = [FeatureUpdateKey(name, level) for name, level in levels.items()]
+        request = UpdateFeaturesRequest(self._timeout_ms, updates, validate_only)
+        self._client.call_any(request, UpdateFeaturesResponse, check)
 
     def unregister_broker(self, node_id: int) -> None:
         """Strike a broker that will not come back from the cluster."""

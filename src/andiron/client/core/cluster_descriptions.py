@@ -1,5 +1,6 @@
 """The cluster as an admin is told of it: its brokers, its quorum, and how its partitions fare.
 
+features   what its nodes may say to each other, in levels
 cluster    every broker that is registered; one that is fenced is down, or starting, or stuck
 quorum     who leads the metadata log, and how far voters and observers have come
 
@@ -24,6 +25,7 @@ from andiron.client.core.addresses import Address
 from andiron.client.core.metadata import NO_LEADER, Partition
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NO_TOPIC_ID
+from andiron.wire.messages.api_versions import ApiVersionsResponse
 from andiron.wire.messages.describe_cluster import DescribeClusterResponse
 from andiron.wire.messages.describe_quorum import (
     DescribeQuorumResponse,
@@ -64,6 +66,21 @@ class ClusterState(NamedTuple):
     def racks(self) -> dict[int, str | None]:
         """The rack of each broker that is alive."""
         return {each.id: each.rack for each in self.brokers if not each.fenced}
+
+
+class Feature(NamedTuple):
+    """What the cluster has agreed on, its level, and the newest level that the broker which was asked knows."""
+
+    name: str
+    level: int
+    newest: int
+
+    @classmethod
+    def all_of(cls, told: ApiVersionsResponse) -> list[Feature]:
+        """As a broker told them, by their names."""
+        levels = {each.name: each.max_version_level for each in told.finalized_features}
+        known = sorted(told.supported_features, key=lambda each: each.name)
+        return [cls(each.name, levels.get(each.name, 0), each.max_version) for each in known]
 
 
 class QuorumMember(NamedTuple):

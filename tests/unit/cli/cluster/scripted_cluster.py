@@ -17,6 +17,7 @@ from andiron.wire.messages.alter_partition_reassignments import (
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
+from andiron.wire.messages.api_versions import ApiVersionsResponse, FinalizedFeatureKey, SupportedFeatureKey
 from andiron.wire.messages.describe_cluster import DescribeClusterBroker, DescribeClusterResponse
 from andiron.wire.messages.describe_configs import (
     DescribeConfigsResourceResult,
@@ -50,6 +51,7 @@ from andiron.wire.messages.list_partition_reassignments import (
 from andiron.wire.messages.metadata import MetadataBroker, MetadataPartition, MetadataResponse, MetadataTopic
 from andiron.wire.messages.remove_raft_voter import RemoveRaftVoterResponse
 from andiron.wire.messages.unregister_broker import UnregisterBrokerResponse
+from andiron.wire.messages.update_features import UpdateFeaturesResponse
 from unit.client.scripted import ScriptedBroker
 
 DIRECTORY = bytes(range(16))
@@ -68,6 +70,10 @@ class ScriptedCluster(ScriptedBroker):
         self.under_way: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.voters, self.observers = [1, 2], [3]
+        self.levels = {"metadata.version": 29, "group.version": 1, "kraft.version": 0}
+        self.newest = {"metadata.version": 30, "group.version": 1, "kraft.version": 1}
+        self.on(ApiKey.API_VERSIONS, self._versions)
+        self.on(ApiKey.UPDATE_FEATURES, self._update_features)
         self.on(ApiKey.METADATA, self.metadata)
         self.on(ApiKey.DESCRIBE_CLUSTER, self._describe)
         self.on(ApiKey.DESCRIBE_QUORUM, self._quorum)
@@ -95,6 +101,22 @@ class ScriptedCluster(ScriptedBroker):
         alive = [each for each in self.brokers if each not in self.fenced]
         answer.brokers = [MetadataBroker(each, "127.0.0.1", self.port, self.brokers[each]) for each in alive]
         return answer
+
+    def _versions(self, request: Any) -> ApiVersionsResponse:
+        answer = self.api_versions(request)
+        answer.supported_features = [SupportedFeatureKey(name, 0, most) for name, most in self.newest.items()]
+        answer.finalized_features = [
+            FinalizedFeatureKey(name, level, 0) for name, level in self.levels.items() if level
+        ]
+        return answer
+
+    def _update_features(self, request: Any) -> UpdateFeaturesResponse:
+        if self.refusal is ErrorCode.NONE and not request.validate_only:
+            self.levels |= {each.feature: each.max_version_level for each in request.feature_updates}
+        return UpdateFeaturesResponse(
+            error_code=self.refusal.number,
+            error_message="broker 2 does not know it" if self.refusal.number else None,
+        )
 
     def _describe(self, request: Any) -> DescribeClusterResponse:
         rows = [

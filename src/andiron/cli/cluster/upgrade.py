@@ -1,0 +1,67 @@
+"""`andiron cluster upgrade`: what the cluster has agreed on is raised to what its nodes know.
+
+    feature             level   newest
+    metadata.version       29       30     one request for these: all, or none
+    kraft.version           0        1     one of its own, the last: the voters are written into the metadata log
+
+A node of a later version goes on with the levels that the cluster has, so that nodes can be upgraded one by one and
+go back. When all are there, this raises the levels (Kafka's `kafka-features upgrade`).
+"""
+
+from __future__ import annotations
+
+import click
+
+from andiron.cli.options import bootstrap_option, json_option
+from andiron.cli.output import columns, print_json, remark
+from andiron.client.blocking.client import Client
+from andiron.client.blocking.cluster_admin import ClusterAdmin
+from andiron.client.core.cluster_descriptions import Feature
+
+KRAFT_VERSION = "kraft.version"
+NO_WAY_BACK = "There is no way back from levels of metadata.version and kraft.version"
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Show what would be raised, and whether it could be.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@bootstrap_option
+def upgrade(*, dry_run: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
+    """Raise the cluster's features to the newest levels that its nodes know.
+
+    A cluster keeps its levels when its nodes get a newer version, so that they can go back. With kraft.version 1 the
+    metadata names its voters: they can be changed while it runs, and Kafka opens a node's folder as it opens its own.
+
+    \b
+    Examples:
+      andiron cluster upgrade --dry-run
+      andiron cluster upgrade --yes
+    """
+    with Client(bootstrap) as client:
+        admin = ClusterAdmin(client)
+        features = admin.features()
+        behind = [each for each in features if each.level < each.newest]
+        for levels in _requests(behind):
+            admin.upgrade_features(levels, validate_only=True)
+        if behind and not (dry_run or yes):
+            named = ", ".join(f"{each.name} from {each.level} to {each.newest}" for each in behind)
+            click.confirm(f"Raise {named}? {NO_WAY_BACK}.", abort=True, err=True)
+        if not dry_run:
+            for levels in _requests(behind):
+                admin.upgrade_features(levels)
+    if as_json:
+        rows = [{"feature": name, "level": level, "newest": newest} for name, level, newest in features]
+        print_json({"features": rows, "raised": [] if dry_run else [each.name for each in behind]})
+    elif not behind:
+        remark("nothing to do: all features are at the newest level that the nodes know")
+    else:
+        head = ["FEATURE", "LEVEL", "NEWEST"] if dry_run else ["FEATURE", "WAS", "IS"]
+        click.echo(columns(head, behind))
+
+
+def _requests(behind: list[Feature]) -> list[dict[str, int]]:
+    """kraft.version is the quorum's, and changed by itself."""
+    others = {each.name: each.newest for each in behind if each.name != KRAFT_VERSION}
+    quorums = {each.name: each.newest for each in behind if each.name == KRAFT_VERSION}
+    return [each for each in (others, quorums) if each]
