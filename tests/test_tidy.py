@@ -40,6 +40,8 @@ EXCEPTIONS = {
     "cli/local_cluster/start.py": {"broker"},  # checks what nodes will be told
     "cli/identity.py": {"log", "edge"},  # looks whose a log directory is, and writes it
     "cli/local_cluster/folder.py": {"broker", "log"},  # reads and writes the files that nodes start with
+    "cli/kafka.py": {"broker", "edge"},  # reads a stopped node's folder
+    "cli/kafka_properties.py": {"broker", "quorum"},  # the settings that go with it
     "cli/mend.py": {"log", "edge", "broker"},  # takes the damage out of a stopped node's metadata log
     "cli/dump.py": {"log", "edge", "controller"},  # reads a stopped node's files
     "cli/reference.py": {"log", "broker", "edge"},  # writes the reference pages from the tables

@@ -37,6 +37,7 @@ PLACES = {
     "files": Place(
         "andiron.cli.files", "files", "Pipelines, examples, units and documentation that come with it."
     ),
+    "kafka": Place("andiron.cli.kafka", "kafka", "Hand a node's folder to Apache Kafka, and take it back."),
     "log": Place("andiron.cli.log", "log", "Look into the data files of a stopped node."),
 }
 

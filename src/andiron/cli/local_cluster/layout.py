@@ -203,7 +203,7 @@ def is_cluster(path: str) -> bool:
 def render(properties: Mapping[str, str]) -> str:
     """A server.properties, as Kafka and we read it."""
     head = "# Written by `andiron up --brokers`, anew at every start: change settings with --set, for all nodes.\n"
-    return head + "".join(f"{name}={_escaped(value)}\n" for name, value in properties.items())
+    return head + "".join(f"{name}={escaped(value)}\n" for name, value in properties.items())
 
 
 def parse_voter_ports(text: str) -> dict[int, int]:
@@ -218,6 +218,6 @@ def parse_voter_ports(text: str) -> dict[int, int]:
     return ports
 
 
-def _escaped(value: str) -> str:
+def escaped(value: str) -> str:
     """A backslash begins an escape, and a line ends a value."""
     return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
