@@ -35,6 +35,9 @@ from andiron.wire.messages.envelope import EnvelopeRequest, EnvelopeResponse
 
 OWN_LANE = "controller"
 CLIENTS_LANE = "forwarding"  # what clients ask may take as long as they say, and a heartbeat may not
+# Who has asked, as Kafka's controllers want to read it: version 0, type, name, by no token, no tags; and from where.
+ANONYMOUS = b"\0\0\x05User\x0aANONYMOUS\0\0"
+SOMEWHERE = bytes(4)
 RETRY_MS = 50
 OWN_CALL_MS = 5_000  # for one try
 
@@ -109,7 +112,9 @@ class ControllerChannel:
         if type(request).__api_key__ in OWN:
             return self._calls.ask(address, OWN_LANE, request, min(OWN_CALL_MS, left_ms)).and_then(_checked)
         enclosed, key, spoken = self._enclosed(request, version)
-        asked = self._calls.ask(address, CLIENTS_LANE, EnvelopeRequest(enclosed), left_ms)
+        asked = self._calls.ask(
+            address, CLIENTS_LANE, EnvelopeRequest(enclosed, ANONYMOUS, SOMEWHERE), left_ms
+        )
         return self._unless_deposed(asked.and_then(lambda response: _opened(response, key, spoken)))
 
     def _unless_deposed(self, asked: Wait) -> Wait:

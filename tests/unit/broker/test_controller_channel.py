@@ -141,6 +141,19 @@ def test_a_controller_that_is_slow_is_not_asked_twice_for_a_client():
     assert asked.count(EnvelopeRequest) == 1
 
 
+def test_what_is_passed_on_says_who_asks_as_kafkas_controllers_want_to_read_it():
+    cluster = small_cluster(voters=[1])
+    calls, asked = cluster.broker(2).calls, []
+    call = calls.call
+    calls.call = lambda to, lane, body, *rest: (asked.append(body), call(to, lane, body, *rest))
+    cluster.until(lambda answers=cluster.ask(2, topic_request("t")): answers)
+
+    [envelope] = [each for each in asked if isinstance(each, EnvelopeRequest)]
+
+    assert envelope.request_principal == b"\x00\x00\x05User\x0aANONYMOUS\x00\x00"
+    assert len(envelope.client_host_address) == 4  # of IPv4: any other length is no address
+
+
 @pytest.mark.parametrize("is_heir", [True, False])
 def test_a_controller_that_is_slow_is_not_waited_for_once_another_leads(is_heir):
     cluster = small_cluster()
