@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from unittest.mock import patch
 
+from andiron.broker.handlers import delete_records
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Partition
@@ -145,6 +146,11 @@ def the_log_start_is_not_written_down():
             save(self, checkpoint, offsets, unopened)
 
     return patch.object(LogDirectories, "save", forgetful)
+
+
+@bug
+def a_client_is_told_of_a_deletion_before_it_is_written_down():
+    return patch.object(delete_records, "_keep_starts", lambda broker, pending: None)
 
 
 @bug

@@ -156,13 +156,13 @@ class Host:
             self._go_down(End.KILLED)
 
     def stop(self) -> None:
-        """SIGTERM: others take over what is led here; no more requests; what is in flight is completed; everything is
-        brought to the disk."""
+        """SIGTERM: others take over what is led here; what is in flight is completed; all is brought to the disk."""
         node = self.node
         if node is not None and not self._leaving:
             self.note("stops")
-            self._leaving = True
-            until = Millis(self.world.now + LEAVE_MS)
+            for watcher in self.world.watchers:
+                watcher.leaves(self)
+            self._leaving, until = True, Millis(self.world.now + LEAVE_MS)
             self.when_awake(lambda: self._tell(node.leave))
             self.when_awake(lambda: self._leave(until))
 

@@ -3,6 +3,7 @@
     heard      a request is about to be given to a node
     stepped    a node has taken a step
     said       a reply leaves a node: from here on it is a promise, whether or not it arrives
+    leaves     a node is told to stop, and has done nothing about it yet
     went_down  a node is gone, and how
     lost_power the machine has lost power while no node was up
     came_up    a node is ready again
@@ -54,6 +55,9 @@ class Watcher:
 
     def said(self, host: Host, exchange: Exchange) -> None:
         """A reply leaves a node."""
+
+    def leaves(self, host: Host) -> None:
+        """A node is told to stop, and has done nothing about it yet."""
 
     def went_down(self, host: Host, end: End) -> None:
         """A node is gone; its disk is as it left it, before the power loss if it is one."""

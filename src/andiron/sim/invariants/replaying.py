@@ -22,7 +22,7 @@ from andiron.model.ids import LeaderEpoch, Offset
 from andiron.records.control import end_marker_of
 from andiron.sim.host import Host
 from andiron.sim.mirror import scan
-from andiron.sim.watcher import End, Violation, Watcher
+from andiron.sim.watcher import Violation, Watcher
 from andiron.transactions.records import decode_record
 from andiron.transactions.shard import TransactionShard
 
@@ -32,8 +32,9 @@ REPLAYED = "a coordinator's state is the replay of its log"
 class LogsAreTheState(Watcher):
     """Makes each machine anew, and compares."""
 
-    def went_down(self, host: Host, end: End) -> None:
-        if end is End.STOPPED and host.node is not None and not host.disk.is_bad:
+    def leaves(self, host: Host) -> None:
+        """The last moment of the coordinators: they go with what is led here."""
+        if not host.disk.is_bad:
             self.rested(host)
 
     def rested(self, host: Host) -> None:

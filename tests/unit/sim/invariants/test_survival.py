@@ -22,6 +22,7 @@ def test_a_record_lost_by_a_stop_or_a_kill_is_noticed(quiet, end):
     quiet.write(b"a")
     quiet.write(b"b")
     getattr(quiet.host, end)()
+    quiet.run(until=lambda: not quiet.host.is_up)
     file = quiet.host.disk.open(quiet.path())
     file.truncate(file.size - 10)
     with pytest.raises(Violation, match="what was promised survives: orders-0 ends at 1; 2 was promised"):
