@@ -17,8 +17,10 @@ from andiron.cli.output import columns, print_json, remark
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin
 from andiron.client.core.cluster_descriptions import Feature
+from andiron.model.errors import ErrorCode, ProtocolError
 
 KRAFT_VERSION = "kraft.version"
+NOT_SERVED = ("share.version", "streams.version")  # by Andiron, that is; by Kafka they are
 NO_WAY_BACK = "There is no way back from levels of metadata.version and kraft.version"
 
 
@@ -41,7 +43,7 @@ def upgrade(*, dry_run: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
     with Client(bootstrap) as client:
         admin = ClusterAdmin(client)
         features = admin.features()
-        behind = [each for each in features if each.level < each.newest]
+        behind = [each for each in features if each.level < each.newest and _may_be_raised(admin, each)]
         for levels in _requests(behind):
             admin.upgrade_features(levels, validate_only=True)
         if behind and not (dry_run or yes):
@@ -58,6 +60,19 @@ def upgrade(*, dry_run: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
     else:
         head = ["FEATURE", "LEVEL", "NEWEST"] if dry_run else ["FEATURE", "WAS", "IS"]
         click.echo(columns(head, behind))
+
+
+def _may_be_raised(admin: ClusterAdmin, feature: Feature) -> bool:
+    """Whether the controller would: what is known for Kafka's sake and not served is left where it is."""
+    if feature.name not in NOT_SERVED:
+        return True
+    try:
+        admin.upgrade_features({feature.name: feature.newest}, validate_only=True)
+    except ProtocolError as error:
+        if error.code is not ErrorCode.INVALID_UPDATE_VERSION:
+            raise
+        return False
+    return True
 
 
 def _requests(behind: list[Feature]) -> list[dict[str, int]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from andiron.model.errors import ErrorCode
 from unit.cli.cluster.conftest import Run
 from unit.cli.cluster.scripted_cluster import ScriptedCluster
@@ -58,3 +60,16 @@ def test_what_a_node_does_not_know_is_told_and_nothing_is_raised(scripted: Scrip
 
     assert "broker 2 does not know it" in run("upgrade", "--yes", fails=1).stderr
     assert scripted.levels["kraft.version"] == 0
+
+
+@pytest.mark.parametrize("is_served", [True, False])
+def test_what_is_known_and_not_served_is_raised_by_kafka_alone(
+    scripted: ScriptedCluster, run: Run, is_served: bool
+) -> None:
+    scripted.levels = dict(scripted.newest)
+    scripted.newest["share.version"] = 1
+    scripted.refusal = ErrorCode.NONE if is_served else ErrorCode.INVALID_UPDATE_VERSION
+
+    run("upgrade", "--yes")
+
+    assert scripted.levels.get("share.version", 0) == int(is_served)
