@@ -20,6 +20,7 @@ from andiron.groups.shard import GroupShard
 from andiron.log.producers import Producers
 from andiron.model.ids import wall_time
 from andiron.model.machine import Decision
+from andiron.model.timers import Timers
 from andiron.transactions import ending, expiry, initiation, shard
 from andiron.transactions.markers import OwedMarkers
 from andiron.transactions.shard import TransactionShard
@@ -215,3 +216,16 @@ def the_last_of_several_records_of_a_group_is_not_written():
         return self.machine.replay(last, self.partition.log.end - 1)
 
     return patch.object(Shard, "_write", sloppy)
+
+
+# ── memory ───────────────────────────────────────────────────────────────────────────
+
+
+@bug
+def deadlines_that_were_moved_stay_until_their_time():
+    return patch.object(Timers, "_make_anew_if_worn", lambda self: None)
+
+
+@bug
+def what_was_ended_is_remembered_until_somebody_reads():
+    return patch.object(Producers, "committed", lambda self, watermark: None)

@@ -50,6 +50,8 @@ CAUGHT_BY = {
         "a_static_member_that_was_replaced_is_not_fenced": 41,
         "what_a_member_gave_up_is_not_written_down": 1,
         "the_last_of_several_records_of_a_group_is_not_written": 1,
+        "deadlines_that_were_moved_stay_until_their_time": 41,
+        "what_was_ended_is_remembered_until_somebody_reads": 59,
     },
     3: {
         "a_voter_forgets_its_vote": 44,

@@ -29,6 +29,10 @@ class Acquaintances:
         self._here: dict[NodeId, None] | None = None  # nothing has been seen yet
         self._left: dict[NodeId, Millis] = {}
 
+    def __len__(self) -> int:
+        """How many are remembered to have left."""
+        return len(self._left)
+
     def moved(self, image: Image, now: Millis) -> None:
         """Brokers have come, or gone."""
         here = {each.id: None for each in image.brokers.values() if not each.fenced}
@@ -36,6 +40,7 @@ class Acquaintances:
             if node not in here:
                 self._left[node] = now
         self._here = here
+        self._left = {node: left for node, left in self._left.items() if now - left < self._session_ms}
 
     def told(self, image: Image, now: Millis) -> list[BrokerImage]:
         """Those that a client should know."""

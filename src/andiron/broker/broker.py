@@ -252,6 +252,8 @@ class Broker:
     def touch(self, key: Hashable) -> None:
         """Something happened to this partition (shard, promise): who waits for it looks again when the step ends."""
         if type(key) is Partition:
+            if key.log.producers.unreplicated:
+                key.log.producers.committed(key.watermark)
             for watcher in key.watchers:
                 watcher.moved(key)
                 self.touch(watcher)
@@ -262,6 +264,7 @@ class Broker:
     def _touch_readers(self, partition: Partition) -> None:
         """More of it is committed: that is news to everybody but followers."""
         self.changed = True
+        partition.log.producers.committed(partition.watermark)
         for watcher in partition.watchers:
             watcher.moved(partition)
             if not watcher.is_replicas:

@@ -67,7 +67,7 @@ class Coordinator(Generic[M]):
         self.topic, self._plan = topic, plan
         self._shards: dict[int, Shard[M]] = {}  # loaded
         self._loading: dict[int, tuple[Shard[M], Offset]] = {}  # and where the next piece begins
-        self._timers: Timers[int] = Timers()
+        self.timers: Timers[int] = Timers()
 
     def __iter__(self) -> Iterator[Shard[M]]:
         """The shards that serve."""
@@ -98,12 +98,12 @@ class Coordinator(Generic[M]):
             self._serve(index, shard, now)
         else:
             self._loading[index] = shard, log.start
-            self._timers.set(index, now)
+            self.timers.set(index, now)
 
     def _drop(self, index: int) -> None:
         loading = self._loading.pop(index, None)
         shard = self._shards.pop(index, None) or (loading and loading[0])
-        self._timers.cancel(index)
+        self.timers.cancel(index)
         if shard is not None:
             shard.gone = True
             self._plan.touch(shard)
@@ -111,11 +111,11 @@ class Coordinator(Generic[M]):
     # ── what time brings ─────────────────────────────────────────────────────────────
 
     def next_deadline(self) -> Millis:
-        return self._timers.next_deadline()
+        return self.timers.next_deadline()
 
     def tick(self, now: Millis) -> None:
         """Load a piece of what is to be loaded, and see to those whose deadline has come."""
-        while (index := self._timers.take(now)) is not None:
+        while (index := self.timers.take(now)) is not None:
             if index in self._loading:
                 self._load_on(index, now)
                 return  # a piece a turn
@@ -128,7 +128,7 @@ class Coordinator(Generic[M]):
         except ProtocolError as error:
             log.warning("%s-%d: what is due has to wait: %s", self.topic, index, error.detail)
             if index in self._shards:
-                self._timers.set(index, Millis(now + RETRY_MS))
+                self.timers.set(index, Millis(now + RETRY_MS))
 
     def _load_on(self, index: int, now: Millis) -> None:
         shard, position = self._loading[index]
@@ -140,7 +140,7 @@ class Coordinator(Generic[M]):
             return
         if position < shard.partition.log.end:
             self._loading[index] = shard, position
-            self._timers.set(index, now)
+            self.timers.set(index, now)
             return
         del self._loading[index]
         self._serve(index, shard, now)
@@ -150,7 +150,7 @@ class Coordinator(Generic[M]):
         self._drop(index)
         self.follow(shard.partition, now)
         if index in self._loading:
-            self._timers.set(index, Millis(now + RETRY_MS))
+            self.timers.set(index, Millis(now + RETRY_MS))
 
     def _serve(self, index: int, shard: Shard[M], now: Millis) -> None:
         self._shards[index] = shard
@@ -197,7 +197,7 @@ class Coordinator(Generic[M]):
                 self._drop(index)
                 self.follow(shard.partition, now)
             else:
-                self._timers.set(index, shard.machine.next_deadline())
+                self.timers.set(index, shard.machine.next_deadline())
         self._plan.settled(shard, now)
         return wait
 

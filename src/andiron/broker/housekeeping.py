@@ -52,12 +52,12 @@ class Housekeeping:
         """`moved` is told of a log that starts elsewhere now: who follows it does not hear of that by new records."""
         self._settings, self._disk, self._moved = settings, disk, moved
         self._directories, self._partitions, self._flushing = directories, partitions, flushing
-        self._timetable = Timetable()
+        self.timetable = Timetable()
         self._cleaner = Cleaner(disk)
         self._flush_at: dict[Partition, Millis] = {}
         quota = ReplicationQuota(lambda: settings().replica_alter_log_dirs_io_max_bytes_per_second)
         self.moves = ReplicaMoves(
-            directories, partitions, flushing, quota, self._timetable.at, self._replica_moved
+            directories, partitions, flushing, quota, self.timetable.at, self._replica_moved
         )
         self._removal_at = NEVER  # when the next folder is removed
         self._work: list[Effect] = []
@@ -65,7 +65,7 @@ class Housekeeping:
 
     def start(self, now: Millis) -> None:
         """Put everything that recurs on the timetable."""
-        settings, at = self._settings(), self._timetable.at
+        settings, at = self._settings(), self.timetable.at
         at(Millis(now + settings.log_flush_offset_checkpoint_interval_ms), self._checkpoint)
         at(Millis(now + settings.replica_high_watermark_checkpoint_interval_ms), self._checkpoint_watermarks)
         at(Millis(now + settings.log_flush_start_offset_checkpoint_interval_ms), self._checkpoint_starts)
@@ -75,11 +75,11 @@ class Housekeeping:
         self.gave_up_folders()
 
     def next_deadline(self) -> Millis:
-        return self._timetable.next_deadline()
+        return self.timetable.next_deadline()
 
     def run(self, now: Millis) -> list[Effect]:
         """Do what is due; returns the jobs that others have to do."""
-        self._timetable.run(now)
+        self.timetable.run(now)
         work, self._work = self._work, []
         return work
 
@@ -90,18 +90,18 @@ class Housekeeping:
         due = partition.log.flush_deadline()
         if due < NEVER and partition not in self._flush_at:
             self._flush_at[partition] = due
-            self._timetable.at(due, lambda now: self._flush_late(partition, now))
+            self.timetable.at(due, lambda now: self._flush_late(partition, now))
 
     def could_not_flush(self, partition: Partition, now: Millis) -> None:
         """A flush that is needed could not begin. It is tried again: a follower fetches nothing until it is done, so
         nothing else would ask for it."""
         if partition.needs_flush and partition not in self._flush_at:
             self._flush_at[partition] = due = Millis(now + FLUSH_AGAIN_MS)
-            self._timetable.at(due, lambda now: self._flush_late(partition, now))
+            self.timetable.at(due, lambda now: self._flush_late(partition, now))
 
     def gave_up_files(self, partition: Partition) -> None:
         """A log has files that are to be removed later."""
-        self._timetable.at(
+        self.timetable.at(
             partition.log.segments.next_removal(), lambda now: self._remove_files(partition, now)
         )
 
@@ -119,7 +119,7 @@ class Housekeeping:
         due = self._directories.next_removal()
         if due < self._removal_at:
             self._removal_at = due
-            self._timetable.at(due, self._remove_folders)
+            self.timetable.at(due, self._remove_folders)
 
     def finished(self, event: Finished, now: Millis) -> None:
         """A round of compaction is over."""
@@ -129,7 +129,7 @@ class Housekeeping:
         partition = self._partitions.get(changed.partition) if changed else None
         if partition is not None:
             self.gave_up_files(partition)
-        self._timetable.at(now, self._clean_once)
+        self.timetable.at(now, self._clean_once)
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────
 
@@ -156,26 +156,26 @@ class Housekeeping:
 
     def _checkpoint(self, now: Millis) -> None:
         interval_ms = self._settings().log_flush_offset_checkpoint_interval_ms
-        self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
+        self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
         with _noting("checkpoints cannot be written"):
             self._save_ends()
 
     def _checkpoint_watermarks(self, now: Millis) -> None:
         interval_ms = self._settings().replica_high_watermark_checkpoint_interval_ms
-        self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_watermarks)
+        self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_watermarks)
         with _noting("checkpoints cannot be written"):
             self._save_watermarks()
 
     def _checkpoint_starts(self, now: Millis) -> None:
         interval_ms = self._settings().log_flush_start_offset_checkpoint_interval_ms
-        self._timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
+        self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
         with _noting("checkpoints cannot be written"):
             self.save_starts()
 
     # ── retention ────────────────────────────────────────────────────────────────────
 
     def _retain(self, now: Millis) -> None:
-        self._timetable.at(Millis(now + self._settings().log_retention_check_interval_ms), self._retain)
+        self.timetable.at(Millis(now + self._settings().log_retention_check_interval_ms), self._retain)
         self._go_through(iter(list(self._partitions)), now)
 
     def _go_through(self, rest: Iterator[Partition], now: Millis) -> None:
@@ -185,9 +185,9 @@ class Housekeeping:
             if not partition.retired:
                 with _noting(f"{partition.name}: retention failed"):
                     self._retain_one(partition, now)
-                    partition.log.expire_producers(now, expiration_ms)
+                    partition.expire_producers(now, expiration_ms)
             if count == AT_A_TIME:
-                self._timetable.at(now, lambda later: self._go_through(rest, later))
+                self.timetable.at(now, lambda later: self._go_through(rest, later))
                 return
 
     def _retain_one(self, partition: Partition, now: Millis) -> None:
@@ -229,7 +229,7 @@ class Housekeeping:
     # ── compaction ───────────────────────────────────────────────────────────────────
 
     def _clean(self, now: Millis) -> None:
-        self._timetable.at(Millis(now + max(1, self._settings().log_cleaner_backoff_ms)), self._clean)
+        self.timetable.at(Millis(now + max(1, self._settings().log_cleaner_backoff_ms)), self._clean)
         self._clean_once(now)
 
     def _clean_once(self, now: Millis) -> None:

@@ -216,12 +216,8 @@ class Partition:
         return self._written(base, append_time, end)
 
     def _checked(
-        self,
-        records: memoryview | bytes | None,
-        produce_version: int,
-        now: Millis,
-        allowance: Allowance | None,
-    ) -> Batch:
+        self, records: memoryview | bytes | None, produce_version: int, now: Millis, allowance: Allowance | None,
+    ) -> Batch:  # fmt: skip
         """The one batch that `records` are, if this topic takes it."""
         settings = self.log.settings
         return check_records(
@@ -307,6 +303,12 @@ class Partition:
             self._guards = Guards()
         return self._guards
 
+    def expire_producers(self, now: Millis, expiration_ms: int) -> None:
+        """Forget producers that have been silent for so long, and what was asked about them."""
+        self.log.expire_producers(now, expiration_ms)
+        if self._guards is not None:
+            self._guards.expire(now, expiration_ms)
+
     def note_flushed(self, end: Offset) -> None:
         """The flush is done that began when the log ended at `end`."""
         self.log.note_flushed(end)
@@ -378,9 +380,7 @@ class Partition:
         """Where a log that ends at `offset` with a record of `last_epoch` parts from this one; None if it does not."""
         epoch, end = self.end_of_epoch(last_epoch)
         if epoch < 0:
-            raise ErrorCode.OFFSET_OUT_OF_RANGE.error(
-                f"{self.name} knows nothing of leader epoch {last_epoch}"
-            )
+            raise ErrorCode.OFFSET_OUT_OF_RANGE.error(f"{self.name} knows no leader epoch {last_epoch}")
         return (epoch, end) if epoch < last_epoch or end < offset else None
 
     def epoch_at_start(self) -> LeaderEpoch:

@@ -22,6 +22,7 @@ from andiron.broker.flushing import Sync
 from andiron.broker.log_directories import LogDirectories
 from andiron.broker.metadata_log import MetadataLog
 from andiron.broker.node_settings import NodeSettings
+from andiron.broker.observers import Observers
 from andiron.broker.partition import Partition
 from andiron.broker.quorum_fetch import QuorumFetch, Surroundings
 from andiron.broker.quorum_messages import METADATA, TOPIC_ID, begin_request, end_request, vote_request
@@ -58,7 +59,6 @@ from andiron.quorum.snapshot import SnapshotId
 from andiron.quorum.state import NOBODY
 from andiron.quorum.voter_set import NOWHERE, VoterSet
 from andiron.replication.commit_rule import in_own_epoch, majority_watermark
-from andiron.replication.leader import Progress
 
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
 LANE = "quorum"
@@ -99,7 +99,7 @@ class QuorumMember:
         self._files = MetadataLog(settings, disk, self._directory)
         self._me = NodeId(settings.node_id)
         self.voters = QuorumVoters(settings, directory, self._voters_changed)
-        self.observers: dict[NodeId, Progress] = {}
+        self.observers = Observers()
         self.leader_before = NOBODY  # the last one that was followed
         self.trouble: str | None = None  # why the others will have nothing to do with this node
         self._doubted_at: Millis | None = None  # since when they take it for a second one of its id
@@ -221,10 +221,7 @@ class QuorumMember:
             leader.fetched(node, offset, now)
             self._resign_if_removed(now)
         else:
-            seen = self.observers.setdefault(node, Progress(offset, now, now, leader.end))
-            seen.offset, seen.fetched_at = offset, now
-            if offset >= leader.end:
-                seen.caught_up_at = now
+            self.observers.fetched(node, offset, leader.end, now)
 
     def check_identity(self, node: NodeId, directory: bytes, now: Millis) -> None:
         """A voter that fetches from here does so out of one folder: were two processes of one id counted as one voter,

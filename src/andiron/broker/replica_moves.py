@@ -155,6 +155,7 @@ class ReplicaMoves:
             records = slice.read()
         done = follower.take(Fetched(records=records, watermark=held.end, log_start=held.start), now)
         assert done is Next.FETCH, "it was asked for what is there"
+        copy.producers.committed(copy.end)
         return len(records)
 
     def _parted(self, move: Move) -> tuple[LeaderEpoch, Offset] | None:

@@ -22,6 +22,9 @@ class Timetable:
         self._heap: list[tuple[Millis, int, Task]] = []
         self._order = 0
 
+    def __len__(self) -> int:
+        return len(self._heap)
+
     def at(self, due: Millis, task: Task) -> None:
         """Run `task` when `due`; NEVER is never."""
         if due < NEVER:

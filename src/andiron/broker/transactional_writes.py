@@ -88,9 +88,9 @@ class Admission:
 
     __slots__ = ("_code", "_guard", "_guards", "_producer_id", "_untold")
 
-    def __init__(self, guards: Guards, batch: Batch, *, adds: bool) -> None:
+    def __init__(self, guards: Guards, batch: Batch, *, adds: bool, now: Millis) -> None:
         self._guards, self._producer_id = guards, batch.producer_id
-        self._guard = guards.begin(batch.producer_id, batch.producer_epoch, batch.base_sequence)
+        self._guard = guards.begin(batch.producer_id, batch.producer_epoch, batch.base_sequence, now)
         self._code = ErrorCode.NONE
         # Clients that do not add partitions by writing to them cannot be told to wait for their last transaction.
         self._untold = PASSING if not adds else PASSING - {ErrorCode.CONCURRENT_TRANSACTIONS}
@@ -122,7 +122,7 @@ def begin_transaction(broker: Broker, request: Request[ProduceRequest], transact
     admissions: Admissions = {}
     asked: dict[Writer, list[TopicPartition]] = {}
     for partition, batch in _first_batches(broker, request.body):
-        admissions[partition.name] = Admission(partition.guards, batch, adds=adds)
+        admissions[partition.name] = Admission(partition.guards, batch, adds=adds, now=request.now)
         writer = Writer(transactional_id, batch.producer_id, batch.producer_epoch)
         asked.setdefault(writer, []).append(partition.name)
 

@@ -12,11 +12,15 @@ first batch of a transaction waits until the coordinator says that this partitio
 While the question is out, further batches may be refused and come again out of turn. The guard
 remembers the lowest sequence that it has seen, so that of a producer not known here yet none
 is taken before that one.
+
+A producer that was told to try again may never do so. What was asked about it is forgotten with
+producers that have fallen silent, after producer.id.expiration.ms, as in Kafka.
 """
 
 from __future__ import annotations
 
 from andiron.model.errors import ErrorCode
+from andiron.model.ids import Millis
 from andiron.records.batch import Batch
 
 NO_SEQUENCE = -1
@@ -25,10 +29,10 @@ NO_SEQUENCE = -1
 class Guard:
     """A question to the coordinator about one producer and epoch."""
 
-    __slots__ = ("epoch", "kept_by", "lowest_sequence")
+    __slots__ = ("asked_at", "epoch", "kept_by", "lowest_sequence")
 
-    def __init__(self, epoch: int, sequence: int, kept_by: Guards) -> None:
-        self.epoch, self.lowest_sequence, self.kept_by = epoch, sequence, kept_by
+    def __init__(self, epoch: int, sequence: int, kept_by: Guards, asked_at: Millis) -> None:
+        self.epoch, self.lowest_sequence, self.kept_by, self.asked_at = epoch, sequence, kept_by, asked_at
 
 
 class Guards:
@@ -42,16 +46,19 @@ class Guards:
     def __len__(self) -> int:
         return len(self._guards)
 
-    def begin(self, producer_id: int, epoch: int, sequence: int = NO_SEQUENCE) -> Guard:
+    def begin(
+        self, producer_id: int, epoch: int, sequence: int = NO_SEQUENCE, now: Millis = Millis(0)
+    ) -> Guard:
         """Ask about a producer that wants to write; the same guard for all its batches while it is asked.
 
         One of an older epoch has been replaced: its guard is good for nothing, and leaves its successor's alone.
         """
         guard = self._guards.get(producer_id)
         if guard is not None and epoch < guard.epoch:
-            return Guard(epoch, sequence, self)
+            return Guard(epoch, sequence, self, now)
         if guard is None or guard.epoch != epoch:
-            guard = self._guards[producer_id] = Guard(epoch, sequence, self)
+            guard = self._guards[producer_id] = Guard(epoch, sequence, self, now)
+        guard.asked_at = now
         guard.lowest_sequence = min(guard.lowest_sequence, sequence)
         return guard
 
@@ -78,3 +85,8 @@ class Guards:
         """The question is settled, or has lost its point; only this one, if it is named."""
         if guard is None or self._guards.get(producer_id) is guard:
             self._guards.pop(producer_id, None)
+
+    def expire(self, now: Millis, expiration_ms: int) -> None:
+        """Forget what was asked so long ago: nobody has come back with the answer."""
+        for producer_id in [id for id, each in self._guards.items() if now - each.asked_at >= expiration_ms]:
+            del self._guards[producer_id]

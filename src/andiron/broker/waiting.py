@@ -22,7 +22,6 @@ Read next: node.py, which asks the room at the end of each step.
 
 from __future__ import annotations
 
-import heapq
 import logging
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from typing import Any
 from andiron.model.effects import Effect
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis
+from andiron.model.timers import Timers
 
 NOBODY = -1  # the connection of what a node waits for on its own account
 
@@ -130,7 +130,7 @@ class WaitingRoom:
     def __init__(self) -> None:
         self._watching: dict[Hashable, dict[int, _Waiter]] = {}
         self._of_conn: dict[int, dict[int, _Waiter]] = {}
-        self._deadlines: list[tuple[Millis, int]] = []
+        self.deadlines: Timers[int] = Timers()
         self._waiters: dict[int, _Waiter] = {}
         self._number = 0
 
@@ -148,7 +148,7 @@ class WaitingRoom:
             self._watching.setdefault(key, {})[number] = waiter
         self._of_conn.setdefault(conn, {})[number] = waiter
         if wait.deadline < NEVER:
-            heapq.heappush(self._deadlines, (wait.deadline, number))
+            self.deadlines.set(number, wait.deadline)
         return []
 
     def later(self, wait: Wait, then: Callable[[Any], None]) -> None:
@@ -186,11 +186,10 @@ class WaitingRoom:
     def expire(self, now: Millis) -> list[Effect]:
         """Answer everyone whose time is up."""
         replies: list[Effect] = []
-        while self._deadlines and self._deadlines[0][0] <= now:
-            _, number = heapq.heappop(self._deadlines)
-            if waiter := self._waiters.get(number):
-                self._leave(number)
-                replies += waiter.answer(waiter.wait.in_the_end)
+        while (number := self.deadlines.take(now)) is not None:
+            waiter = self._waiters[number]
+            self._leave(number)
+            replies += waiter.answer(waiter.wait.in_the_end)
         return replies
 
     def forget(self, conn: int) -> None:
@@ -200,12 +199,11 @@ class WaitingRoom:
 
     def next_deadline(self) -> Millis:
         """When `expire` has something to do, if nothing happens before."""
-        while self._deadlines and self._deadlines[0][1] not in self._waiters:
-            heapq.heappop(self._deadlines)
-        return self._deadlines[0][0] if self._deadlines else NEVER
+        return self.deadlines.next_deadline()
 
     def _leave(self, number: int) -> None:
         waiter = self._waiters.pop(number)
+        self.deadlines.cancel(number)
         for key in waiter.wait.watch:
             watching = self._watching[key]
             del watching[number]

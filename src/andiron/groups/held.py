@@ -40,6 +40,9 @@ class Held:
         self._weights: dict[str, int] = {}
         self.total = 0
 
+    def __len__(self) -> int:
+        return len(self._weights)
+
     def note(self, group_id: str) -> None:
         """Something may have happened to a group."""
         group = self._groups.get(group_id)

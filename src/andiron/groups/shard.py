@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 from andiron.groups import listing
 from andiron.groups.classic.protocol import ClassicProtocol
 from andiron.groups.consumer.protocol import ConsumerProtocol
-from andiron.groups.group import CONSUMER, Group, World
+from andiron.groups.group import CONSUMER, Group, TimerKey, World
+from andiron.groups.held import Held
 from andiron.groups.kept import KeptGroup
 from andiron.groups.offsets import commits, deletions
 from andiron.groups.offsets import fetches as offset_fetches
@@ -47,6 +48,7 @@ from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, Offset
 from andiron.model.machine import Asked, Decision, Loaded, TimePassed
+from andiron.model.timers import Timers
 from andiron.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from andiron.wire.messages.delete_groups import DeleteGroupsRequest
@@ -149,6 +151,16 @@ class GroupShard:
     def groups(self) -> Mapping[str, Group]:
         """The groups, for those who look on."""
         return self._world.groups
+
+    @property
+    def timers(self) -> Timers[TimerKey]:
+        """What ends by the clock, for those who look on."""
+        return self._world.timers
+
+    @property
+    def held(self) -> Held:
+        """What the groups weigh, for those who look on."""
+        return self._world.held
 
     @property
     def bytes_held(self) -> int:

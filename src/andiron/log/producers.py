@@ -13,7 +13,8 @@ higher epoch begins at 0. Numbers wrap from 2^31-1 to 0.
 
 A transaction is open from a producer's first transactional batch to the marker that ends it. What
 read_committed readers may see ends before the oldest one open, or ended by a marker that is not
-committed itself yet (`last_stable`).
+committed itself yet (`last_stable`). One that is ended is remembered for as long as that, and whoever
+sees the watermark move says so (`committed`): nobody may ever read here.
 
 The law: this state is a function of the log. Whatever is appended, replicated or replayed goes
 through `replay`, and only what a leader takes from a producer is checked before.
@@ -103,7 +104,7 @@ class ProducerState:
 class Producers:
     """All producers that one partition's log knows of."""
 
-    __slots__ = ("_open", "_states", "_unreplicated")
+    __slots__ = ("_open", "_states", "unreplicated")
 
     def __init__(self, states: Iterable[ProducerState] = ()) -> None:
         self._states = {state.id: state for state in states}
@@ -113,7 +114,7 @@ class Producers:
             if state.transaction_start != NO_TRANSACTION
         )
         self._open: dict[int, int] = dict(started)  # first offset → producer, the oldest first
-        self._unreplicated: dict[int, int] = {}  # first offset → marker, of those ended
+        self.unreplicated: dict[int, int] = {}  # first offset → marker of those ended, in the markers' order
 
     def __len__(self) -> int:
         return len(self._states)
@@ -173,14 +174,18 @@ class Producers:
 
     def last_stable(self, watermark: int) -> int:
         """Up to where everything is decided, and known to be by all who hold the watermark."""
-        if not self._open and not self._unreplicated:
+        if not self._open and not self.unreplicated:
             return watermark
-        if self._unreplicated:
-            for first, marker in list(self._unreplicated.items()):
-                if marker < watermark:
-                    del self._unreplicated[first]
-        oldest = next(iter(self._open), watermark)
-        return min(oldest, watermark, *self._unreplicated)
+        undecided = (first for first, marker in self.unreplicated.items() if marker >= watermark)
+        return min(next(iter(self._open), watermark), watermark, *undecided)
+
+    def committed(self, watermark: int) -> None:
+        """Everything below `watermark` is committed: what was ended there is done with."""
+        while self.unreplicated:
+            first, marker = next(iter(self.unreplicated.items()))
+            if marker >= watermark:
+                return
+            del self.unreplicated[first]
 
     def expire(self, now: int, expiration_ms: int) -> int:
         """Forget producers that have written nothing for so long; returns how many."""
@@ -203,7 +208,7 @@ class Producers:
         if first == NO_TRANSACTION:
             return None
         del self._open[first]
-        self._unreplicated[first] = offset
+        self.unreplicated[first] = offset
         if marker.committed:
             return None
         return AbortedTransaction(state.id, first, offset, next(iter(self._open), offset + 1))

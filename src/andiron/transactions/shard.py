@@ -116,6 +116,16 @@ class TransactionShard:
             self._ongoing.pop(transactional_id, None)
         self._owed.replay(transaction, offset)
 
+    @property
+    def ongoing(self) -> int:
+        """How many transactions are watched for taking too long."""
+        return len(self._ongoing)
+
+    @property
+    def owing(self) -> int:
+        """How many transactions owe markers."""
+        return len(self._owed)
+
     def next_deadline(self) -> Millis:
         """When to look for what takes too long, if there is anything that could."""
         aborting = self._aborting.deadline if self._ongoing else NEVER

@@ -83,3 +83,11 @@ def test_a_client_does_not_lose_sight_of_a_broker_that_is_back_soon():
     assert told() == [1, 2, 3]
     cluster.pass_time(10_000)
     assert told() == [node for node in (1, 2, 3) if node != away]
+
+
+def test_who_has_been_gone_for_long_is_forgotten(world):
+    for number in range(100):
+        world.see(SESSION_MS * number, **{f"b{number}": True})
+        world.see(SESSION_MS * number, **{f"b{number}": False})
+
+    assert len(world.told_of) <= 2

@@ -85,3 +85,15 @@ def test_a_question_from_before_another_broker_led_is_asked_again_and_not_held_a
     guard = Guards().begin(7, 0, 0)
 
     assert code_of(Guards().check, 7, guard) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_what_was_asked_about_a_producer_that_never_came_back_is_forgotten():
+    guards = Guards()
+    guards.begin(7, 0, 0, now=100)
+    kept = guards.begin(8, 0, 0, now=100)
+    guards.begin(8, 0, 1, now=900)
+
+    guards.expire(1_000, 500)
+
+    assert len(guards) == 1
+    guards.check(8, kept)

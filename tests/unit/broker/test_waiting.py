@@ -145,3 +145,16 @@ def test_one_that_came_to_nothing_says_why():
     failed = Wait.failed(ErrorCode.NOT_COORDINATOR.error("elsewhere"))
 
     assert failed.or_else(lambda error: error.detail).then() == "elsewhere"
+
+
+def test_who_was_answered_in_time_leaves_no_deadline_behind():
+    room, door = WaitingRoom(), Door()
+    room.admit(waiting_for(door, "a", deadline=10**9), 1, told(1))
+    for number in range(5_000):
+        passing = Door()
+        room.admit(waiting_for(passing, number, deadline=2**31 - 1), 2, told(2))
+        passing.open = True
+        assert room.wake(number) == [(2, "in")]
+
+    assert len(room) == 1
+    assert room.deadlines.entries < 50

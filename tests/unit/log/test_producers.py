@@ -188,3 +188,23 @@ def test_control_records_of_other_kinds_end_nothing():
     assert producers.check(other) is None
     assert replay(producers, other, start=1) is None
     assert producers.last_stable(2) == 0
+
+
+def test_of_what_was_ended_nothing_is_kept_once_its_marker_is_committed():
+    producers = Producers()
+    for number in range(1_000):
+        first = data(number, transactional=True)
+        replay(producers, first, marker(True), start=2 * number)
+        producers.committed(2 * number - 3)
+
+    assert len(producers.unreplicated) == 3
+    assert producers.last_stable(1_995) == 1_994
+    producers.committed(2_000)
+    assert producers.unreplicated == {}
+    assert producers.last_stable(2_000) == 2_000
+
+
+def test_to_ask_what_is_stable_changes_nothing():
+    producers = knowing(data(0, transactional=True), marker(True))
+
+    assert (producers.last_stable(2), producers.last_stable(1)) == (2, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from andiron.model.ids import NEVER, Millis
-from andiron.model.timers import Timers
+from andiron.model.timers import SPARE, Timers
 
 
 def timers(**due: int) -> Timers[str]:
@@ -65,3 +65,31 @@ def test_what_has_come_may_be_set_again():
     due.set("x", Millis(10))
 
     assert due.take(Millis(10)) == "x"
+
+
+def test_deadlines_that_were_moved_take_no_more_room_than_those_that_count():
+    due = timers(**{f"k{number}": 10**9 + number for number in range(50)})
+    for moved in range(10_000):
+        due.set("x", Millis(3_600_000 + moved))
+        due.set("y", Millis(10_000 + moved))
+        due.cancel("y")
+
+    assert len(due) == 51
+    assert due.entries <= 2 * 51 + SPARE
+
+
+def test_what_is_due_comes_in_its_order_though_the_rest_was_cleared_away():
+    due = timers(b=10, a=10, c=5)
+    for moved in range(100):
+        due.set("x", Millis(1_000 - moved))
+
+    assert [due.take(Millis(2_000)) for _ in range(5)] == ["c", "b", "a", "x", None]
+
+
+def test_when_all_is_called_off_nothing_is_kept_for_long():
+    due = timers(**{f"k{number}": number for number in range(1_000)})
+    for number in range(1_000):
+        due.cancel(f"k{number}")
+
+    assert due.entries <= SPARE
+    assert due.next_deadline() == NEVER

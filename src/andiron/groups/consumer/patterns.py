@@ -32,17 +32,27 @@ class Matches:
         self._version = topics.version
         self._found: dict[str, tuple[Millis, tuple[str, ...]]] = {}
 
+    def __len__(self) -> int:
+        return len(self._found)
+
     def of(self, pattern: str, now: Millis) -> tuple[str, ...]:
         """The topics that a pattern means, looked up anew if there may be others by now. A pattern that another
         broker has let in and that is none here, or takes too long among the topics there are, means nothing."""
         if self._topics.version != self._version:
             self._version = self._topics.version
             self._found.clear()
-        at, names = self._found.get(pattern, (None, ()))
-        if at is None or now - at > self._refresh_interval_ms:
-            names = self._look_up(pattern)
-            self._found[pattern] = (now, names)
-        return names
+        self._forget_old(now)
+        if pattern not in self._found:
+            self._found[pattern] = now, self._look_up(pattern)
+        return self._found[pattern][1]
+
+    def _forget_old(self, now: Millis) -> None:
+        """What was looked up too long ago counts no more, be it of a group that is gone: the oldest come first."""
+        while self._found:
+            pattern, (at, _) = next(iter(self._found.items()))
+            if now - at <= self._refresh_interval_ms:
+                return
+            del self._found[pattern]
 
     def _look_up(self, pattern: str) -> tuple[str, ...]:
         try:

@@ -82,7 +82,6 @@ class Offsets:
     def __init__(self) -> None:
         self._groups: dict[str, GroupOffsets] = {}
         self._pending: dict[int, dict[tuple[str, str, int], Committed]] = {}  # by producer
-        self._topic_ids: dict[bytes, bytes] = {}  # one object for each, however many offsets have it
 
     def __contains__(self, group_id: str) -> bool:
         return group_id in self._groups
@@ -117,7 +116,7 @@ class Offsets:
             value.metadata,
             value.commit_timestamp,
             value.expire_timestamp,
-            self._topic_ids.setdefault(value.topic_id, value.topic_id),
+            self._as_held(group_id, topic, value.topic_id),
             offset,
         )
         if record.producer_id == NO_PRODUCER:
@@ -133,6 +132,15 @@ class Offsets:
             if ended.committed:
                 self._put_if_newer(group_id, topic, partition, committed)
             self._drop_if_empty(group_id)
+
+    def _as_held(self, group_id: str, topic: str, topic_id: bytes) -> bytes:
+        """The id of a topic as the one object that a group's offsets of it have, however many they are."""
+        group = self._groups.get(group_id)
+        partitions = None if group is None else group.committed.get(topic)
+        if partitions:
+            held = next(iter(partitions.values())).topic_id
+            return held if held == topic_id else topic_id
+        return topic_id
 
     def _put(self, group_id: str, topic: str, partition: int, committed: Committed) -> None:
         topics = self._group(group_id).committed

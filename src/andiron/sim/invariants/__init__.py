@@ -10,6 +10,7 @@ reading.py     readers are shown the log, all of it and nothing else
 lookups.py     lookups agree with a scan
 metadata.py    acknowledged topics and settings are kept; ids are given once
 tickets.py     every request is answered once, in turn, in time
+memory.py      what a node keeps in mind grows with what there is
 
 of several nodes:
 
@@ -53,6 +54,7 @@ from andiron.sim.invariants.isolation import ReadersAreIsolated
 from andiron.sim.invariants.leadership import EpochsHaveOneLeader
 from andiron.sim.invariants.lookups import LookupsAgree
 from andiron.sim.invariants.markers import MarkersFollowDecisions
+from andiron.sim.invariants.memory import MemoryFollowsState
 from andiron.sim.invariants.metadata import MetadataIsKept
 from andiron.sim.invariants.metadata_log import MetadataAgrees
 from andiron.sim.invariants.moves import ReplicasMove
@@ -126,5 +128,6 @@ def all_invariants(
         TransactionsHaveTheirTime(),
         CoordinatorsWait(),
         LogsAreTheState(),
+        MemoryFollowsState(),
         *among_nodes,
     ]

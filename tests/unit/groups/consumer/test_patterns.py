@@ -50,3 +50,11 @@ def test_and_after_a_time_although_the_topics_seem_the_same():
 
 def test_a_pattern_that_another_broker_let_in_means_nothing():
     assert Matches(Catalogue(a=1), 60_000).of("(", Millis(0)) == ()
+
+
+def test_what_nobody_asks_for_any_more_is_forgotten_with_its_time():
+    matches = Matches(Catalogue(a=1), 60_000)
+    for number in range(1_000):
+        matches.of(f"a{number}", Millis(1_000 * number))
+
+    assert len(matches) <= 61

@@ -181,3 +181,22 @@ def test_a_time_of_its_own_to_expire_at_goes_before_the_retention():
 
     assert [plain.expired(Millis(now), Millis(10), 100) for now in (109, 110)] == [False, True]
     assert [timed.expired(Millis(now), Millis(10), 100) for now in (49, 50)] == [False, True]
+
+
+def test_topics_that_came_and_went_leave_nothing_behind():
+    world = OffsetsWorld()
+    for number in range(100):
+        world.topics.create(f"t{number}")
+        world.commit({f"t{number}": {0: 1}})
+        world.append(tombstone("g", TopicPartition(f"t{number}", 0)))
+
+    assert [len(table) for table in vars(world.offsets).values()] == [0] * len(vars(world.offsets))
+
+
+def test_all_offsets_of_a_groups_topic_have_its_id_as_one_object():
+    world = OffsetsWorld()
+    world.commit({"t": {0: 1, 1: 1, 2: 1}})
+
+    group = world.reloaded().of("g")
+    assert group is not None
+    assert len({id(each.topic_id) for each in group.committed["t"].values()}) == 1
