@@ -37,6 +37,8 @@ TURNS_MAX = 20_000
 class HandClock:
     """Time that passes when a test says so."""
 
+    missed_ms = 0
+
     def __init__(self, now: int = 1_000_000) -> None:
         self.time = now
 

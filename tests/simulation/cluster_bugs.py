@@ -23,6 +23,7 @@ from andiron.controller.records import ConfigRecord, ProducerIdsRecord
 from andiron.controller.snapshot import records_of
 from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
+from andiron.model.awake import AwakeTime
 from andiron.quorum.quorum import Quorum, Role
 from andiron.quorum.state import NOBODY
 from andiron.quorum.voters import Voters
@@ -403,3 +404,8 @@ def a_controller_does_not_note_which_producer_ids_it_gave():
 def a_follower_takes_in_all_that_has_come_in_one_step():
     begin = Intake.begin
     return patch.object(Intake, "begin", lambda self, bytes_max: begin(self, 1 << 40))
+
+
+@bug
+def a_pause_counts_as_silence():
+    return patch.object(AwakeTime, "at", lambda self, steady: steady)

@@ -90,6 +90,7 @@ CAUGHT_BY = {
         "a_new_leader_takes_all_that_it_has_for_committed": 25,
         "a_controller_does_not_note_which_producer_ids_it_gave": 21,
         "a_follower_takes_in_all_that_has_come_in_one_step": 11,
+        "a_pause_counts_as_silence": 9,
     },
 }
 # These are caught only at the end of a history that takes a quarter of a minute, or of many.

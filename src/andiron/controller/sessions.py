@@ -9,8 +9,8 @@ A controller that has just taken over has heard of nobody, and gives everybody a
 It does not know either how far anybody has come: a broker that is shutting down then waits until all others
 have said it again.
 
-Nor does one that has just woken up know who was silent: a whole machine may have stood still, and the
-heartbeats lie in the sockets. Who comes to look long after a session ran out listens for a moment first.
+Time is that in which this controller was awake (model/awake.py): one that stood still has taken nobody's
+heartbeat for missing, which lie in its sockets.
 
 Read next: heartbeats.py.
 """
@@ -22,7 +22,6 @@ from andiron.model.ids import Millis, NodeId, Offset
 from andiron.model.timers import Timers
 
 UNKNOWN = Offset(-1)
-LATE_MS = 1_000  # who comes so long after a deadline was asleep at it
 
 
 class Sessions:
@@ -71,12 +70,8 @@ class Sessions:
         return broker in self._due and self._due[broker] > now
 
     def ended(self, now: Millis) -> list[NodeId]:
-        """The brokers whose session has run out, while this controller was awake to notice."""
-        over = [broker for broker, due in self._due.items() if due <= now]
-        for broker in over:
-            if now - self._due[broker] >= LATE_MS:
-                self._set(broker, Millis(now + LATE_MS))
-        return [broker for broker in over if self._due[broker] <= now]
+        """The brokers whose session has run out."""
+        return [broker for broker, due in self._due.items() if due <= now]
 
     def next_deadline(self) -> Millis:
         """When the first session runs out."""

@@ -7,7 +7,7 @@ A turn, over and over:
     receive    once from each that is ready; a frame is a node.step
     go on      with connections that had more frames than fit in a turn; all share its time
     give up    calls to other nodes that are late
-    wake       the node, if its deadline has come
+    wake       the node, if its deadline has come; after a pause not before the next turn
     send       once to each that has output
 
 Completed flushes and jobs come in through the loop's wake-up, as one more thing that is
@@ -33,6 +33,7 @@ from andiron.edge.loop import Loop
 from andiron.edge.metrics.meter import Meter
 from andiron.edge.peers import Link, Peers
 from andiron.edge.room import Room
+from andiron.model.awake import NAP_MS
 from andiron.model.effects import (
     Call,
     Close,
@@ -59,6 +60,7 @@ GRACE_MS = 3_000  # for what is in flight when the host is told to stop
 LEAVE_MS = 30_000  # for others to take over what is led here
 RESIGN_MS = 200  # for others to hear that this node leads the metadata no more
 WAITING_MS = 5_000  # between complaints of a node that is not let in
+TOLD_MS = 2_000  # a pause that people should hear of
 CALM_MS = 1_000  # between wakings of a node that fails when woken
 TURN_S = 0.01  # of a turn for requests; all who have some share it
 SHARE_S_MIN = 0.0002
@@ -103,6 +105,8 @@ class Host:
         self._flushing = 0  # flushes under way
         self._deadline = NEVER  # of the node, as it was before the poll
         self._calm_until = Millis(0)
+        self._missed_ms, self._was_away = self._clock.missed_ms, False  # by the last turn, and in it
+        self._calm_about_pauses_until = Millis(0)
         self._stop_wanted = False
         loop.on_wake = self._collect
 
@@ -165,15 +169,17 @@ class Host:
         ready = self.loop.poll(self._wait_s(until))
         self.meter.turn_begins()
         self.now = now = self._clock.now()
+        is_back = self._was_missing()
         resuming, self.resuming = self.resuming, []
         self.share_s = max(SHARE_S_MIN, TURN_S / (len(ready) + len(resuming) or 1))
         self.loop.dispatch(ready)
         for connection in resuming:
             connection.take_frames()
-        if self.peers.next_deadline() <= now:
-            self.peers.tick()
-        if self._deadline <= now:
-            self._wake_node()
+        if is_back and not self._was_away:
+            self._was_away = True  # who came meanwhile is let in by now, and is heard in the next turn
+        else:
+            self._was_away = is_back
+            self._judge(now)
         if self.connections.sweep_at <= now:
             self.connections.sweep()
         if self.senders:
@@ -184,9 +190,34 @@ class Host:
         self._deadline = max(self._node.next_deadline(), self._calm_until)
         if self.senders or self.resuming:
             return 0.0
-        due = min(self._deadline, self.peers.next_deadline(), self.connections.sweep_at, until)
+        due = min(
+            self._deadline, self.peers.next_deadline(), self.connections.sweep_at, until, self.now + NAP_MS
+        )
         wait_ms = due - self.now
         return wait_ms / 1000 if wait_ms > 0 else 0.0
+
+    def _was_missing(self) -> bool:
+        """Whether the process was away before this turn; if for long, that is told, once in a while."""
+        missed_ms, self._missed_ms = self._clock.missed_ms - self._missed_ms, self._clock.missed_ms
+        if missed_ms >= TOLD_MS and self.now >= self._calm_about_pauses_until:
+            self._calm_about_pauses_until = Millis(self.now + WAITING_MS * 12)
+            log.warning(
+                "this node stood still for %.1f s: its machine has too much to do, or it was stopped",
+                missed_ms / 1_000,
+            )
+        return missed_ms > 0
+
+    @property
+    def stood_still_s(self) -> float:
+        """For how long the process was away since it began, in pauses of more than half a second."""
+        return self._missed_ms / 1_000
+
+    def _judge(self, now: Millis) -> None:
+        """See to what has not happened in time."""
+        if self.peers.next_deadline() <= now:
+            self.peers.tick()
+        if self._deadline <= now:
+            self._wake_node()
 
     def _send(self) -> None:
         senders, self.senders = self.senders, []

@@ -5,15 +5,13 @@ It owns its node as edge/host.py owns the real one: events in, effects out, one 
     Reply, Close ─▶ link.py           Call ─▶ peers.py ─▶ Answered, Unanswered
     next_deadline ─▶ Woken            Flush, Work ─▶ background.py ─▶ Flushed, Finished
 
-A frame is lent to the node for one step: after it the bytes are scribbled over, so that a node
-that kept a view of them is found out.
+A frame is lent to the node for one step: then it is scribbled over, so that who kept a view of it is found out.
 
-The controller's listeners are open from the start, since a node may need the others to get ready; the broker's once
-it is.
+The controller's listeners are open from the start, since a node may need the others to get ready; the broker's then.
 
-Ends: `stop` as on SIGTERM, `kill` as kill -9, `lose_power`. With `light_fuse` the latter two come in
-the midst of a step, between two operations on the disk (disk.py). `pause` is SIGSTOP: what comes meanwhile waits,
-and when the node goes on it is later than it thought. A node that is broken, by its own word, ends as killed.
+Ends: `stop` as on SIGTERM, `kill` as kill -9, `lose_power`. With `light_fuse` the latter two come in the midst of a
+step, between two operations on the disk (disk.py). `pause` is SIGSTOP: what comes meanwhile waits, and is read before
+the node is woken, whose time stood still (model/awake.py). A node that is broken, by its own word, ends as killed.
 
 Read next: weather.py for when all that happens.
 """
@@ -68,14 +66,13 @@ class Host:
         self.number = settings.node_id
         self.name = f"node-{self.number}"
         self.disk = MemoryDisk()
-        for directory in settings.log_dirs:
-            self.disk.make_directory(directory)
+        for each in settings.log_dirs:
+            self.disk.make_directory(each)
         self.disk.sync_directory("/")
         self.clock = Clock(lambda: world.now)
         self.node: Node | None = None
-        self.boots = 0
-        self.started_at = Millis(-1)  # by the clock's reach
-        self.resumed_at = Millis(-1)  # by the world's time: when it was last paused, until now
+        self.boots, self.started_at = 0, Millis(-1)  # by the clock's reach
+        self.paused_at = self.resumed_at = Millis(-1)  # by the world's time, the last time
         self.life = 0  # changes when a node comes or goes: what was under way for another is of no concern
         self.is_open = False  # to clients
         self.background, self.peers = Background(self), Peers(self, network)
@@ -94,7 +91,7 @@ class Host:
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is a node, and it has its metadata."""
+        """Whether a node is there, with its metadata."""
         return self.node is not None and self.node.ready
 
     @property
@@ -192,7 +189,8 @@ class Host:
         """SIGSTOP, and SIGCONT after a while."""
         if self.node is not None and self._waits is None:
             self.note("is paused", f"for {for_ms} ms")
-            self._waits, life = [], self.life
+            self.clock.stop()
+            self.paused_at, self._waits, life = self.world.now, [], self.life
             self.world.after(for_ms, lambda: self.resume() if self.life == life else None)
 
     def resume(self) -> None:
@@ -200,9 +198,11 @@ class Host:
         if self._waits is not None:
             self.note("goes on")
             waits, self._waits = self._waits, None
-            self.resumed_at = self.world.now
+            self.resumed_at, self._wake_at = self.world.now, NEVER
+            self.clock.go_on()
             for happening in waits:
                 happening()
+            self._plan_waking()
 
     def when_awake(self, happening: Happening) -> None:
         """Let something happen to the node, now or when it is not paused any more."""

@@ -141,11 +141,14 @@ class Lane:
         """Whether a call is late: the clock may not agree with the world's time."""
         if self._is_over or errand not in self.waiting:
             return
+        if self._host.is_paused:
+            self._host.when_awake(lambda: self._check(errand))
+            return
         wait_ms = self._host.clock.wait_ms(errand.until)
         if wait_ms:
             self._host.world.after(wait_ms, lambda: self._check(errand))
         else:
-            self._host.when_awake(lambda: self._late(errand))
+            self._late(errand)
 
     def _late(self, errand: Errand) -> None:
         if not self._is_over and errand in self.waiting:

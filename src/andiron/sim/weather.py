@@ -23,6 +23,7 @@ from andiron.sim.watcher import End, Watcher
 from andiron.sim.world import World
 
 ROLLS_EVERY_MS = 500  # look whether the last one is back
+LONG_PAUSE_MS = 5_000
 
 
 class Weather(Watcher):
@@ -218,7 +219,11 @@ class Weather(Watcher):
             self._world.after(ROLLS_EVERY_MS, lambda: self._roll_on(host, left))
 
     def _pause(self, host: Host) -> None:
-        host.pause(self._chance.choice([100, 1_000, 5_000]))
+        """One stands still; or, as on a machine that is starved, all do: nothing is lost by that."""
+        for_ms = self._chance.choice([100, 1_000, LONG_PAUSE_MS])
+        is_shared = for_ms == LONG_PAUSE_MS and self._world.now % 2
+        for each in self._hosts if is_shared else [host]:
+            each.pause(for_ms)
 
     def _jump(self, host: Host) -> None:
         host.clock.jump(self._chance.choice([-60_000, -1_000, 1_000, 60_000, 600_000]))

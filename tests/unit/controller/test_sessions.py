@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from andiron.controller.sessions import LATE_MS, Sessions
+from andiron.controller.sessions import Sessions
 from andiron.model.ids import NEVER
 from controller.cluster import Cluster
 
@@ -25,18 +25,6 @@ def test_a_heartbeat_begins_it_anew():
 
     assert sessions.next_deadline() == 110
     assert sessions.ended(120) == [2]
-
-
-def test_a_controller_that_slept_through_the_end_listens_for_a_moment_first():
-    sessions, woken = Sessions(9_000), 9_000 + LATE_MS
-    sessions.heard_of(1, 0, now=0)
-    sessions.heard_of(2, 0, now=0)
-
-    assert sessions.ended(woken) == []
-    sessions.heard_of(1, 0, now=woken + 10)
-
-    assert sessions.next_deadline() == woken + LATE_MS
-    assert sessions.ended(woken + LATE_MS) == [2]
 
 
 def test_a_broker_that_is_forgotten_has_no_session():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from andiron.edge.clock import Clock
+from andiron.model.awake import NAP_MS
 from andiron.model.ids import wall_time
 
 MS = 1_000_000
@@ -37,3 +38,15 @@ def test_whoever_sets_the_wall_clock_does_not_set_the_time_that_durations_are_me
     assert (clock.now(), wall_time(clock.now())) == (10_010, 3_610_000)
     times.move(wall=-3_601_000, steady=10)
     assert (clock.now(), wall_time(clock.now())) == (10_020, 9_000)
+
+
+def test_the_steady_clock_stands_still_while_the_process_does_and_the_walls_does_not():
+    times = Times(wall=10_000, steady=0)
+    clock = times.clock()
+    times.move(wall=100, steady=100)
+    clock.now()
+
+    times.move(wall=60_000, steady=60_000)
+
+    assert (clock.now(), wall_time(clock.now())) == (10_100 + NAP_MS, 70_100)
+    assert clock.missed_ms == 60_000 - NAP_MS

@@ -8,6 +8,7 @@ import pytest
 from andiron.edge.disk import PosixDisk, PosixFile
 from andiron.edge.host import CALM_MS, GRACE_MS, LEAVE_MS, CannotServe
 from andiron.edge.listener import Listener
+from andiron.model.awake import NAP_MS
 from andiron.model.effects import Connected, Disconnected, Flushed, Woken
 from andiron.model.ids import NEVER
 from edge.playground import HandClock, Playground
@@ -84,6 +85,36 @@ def test_a_poll_waits_no_longer_than_the_deadline():
         assert play.host._wait_s(play.node.deadline + 1000) == 0.007
         play.node.deadline = clock.time - 7
         assert play.host._wait_s(clock.time + 1000) == 0
+
+
+def test_a_poll_that_waits_for_nothing_looks_at_the_clock_now_and_then():
+    clock = HandClock()
+    with Playground(clock=clock) as play:
+        play.node.deadline = NEVER
+        assert play.host._wait_s(NEVER) == NAP_MS / 1_000
+
+
+def test_a_node_that_was_away_reads_what_has_come_before_it_is_woken():
+    clock = HandClock()
+    with Playground(clock=clock) as play:
+        play.node.deadline = clock.time + 100
+        play.turn()
+        clock.time, clock.missed_ms = clock.time + 250, 3_000
+        play.turn()
+        assert play.node.events == []
+        assert play.host._wait_s(NEVER) == 0, "it looks at once what else there is"
+        play.turn()
+        assert play.node.events == [Woken()]
+
+
+def test_one_that_is_always_away_is_woken_all_the_same():
+    clock = HandClock()
+    with Playground(clock=clock) as play:
+        play.node.deadline = clock.time + 100
+        for missed_ms in (3_000, 6_000, 9_000):
+            clock.time, clock.missed_ms = clock.time + 250, missed_ms
+            play.turn()
+        assert Woken() in play.node.events
 
 
 def test_a_deadline_that_is_overtaken_wakes_nobody():

@@ -1,3 +1,4 @@
+from andiron.model.awake import NAP_MS
 from andiron.model.ids import wall_time
 from andiron.sim.clock import Clock
 
@@ -36,3 +37,20 @@ def test_its_reach_goes_at_least_as_fast_whatever_happens():
     assert clock.reach == 1_305
     assert clock.wait_ms(clock.now() + 7) == 7
     assert clock.wait_ms(0) == 0
+
+
+def test_it_stands_still_while_the_process_is_paused_and_not_while_nothing_happens():
+    time = Time()
+    clock = Clock(lambda: time.now)
+    clock.restart()
+    time.now += 60_000
+    assert clock.now() == 61_000
+
+    clock.stop()
+    time.now += 5_000
+    assert clock.now() == 61_000
+    clock.go_on()
+
+    assert (clock.now(), wall_time(clock.now())) == (61_000 + NAP_MS, 66_000)
+    time.now += 10_000
+    assert clock.now() == 71_000 + NAP_MS

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 
 from andiron import __version__
+from andiron.broker.census import census
 from andiron.edge.metrics.families import COUNTER, GAUGE, Family, Sample, counter, gauge, single
 from andiron.edge.metrics.survey import Survey
 from andiron.edge.metrics.text import labelled
@@ -47,6 +48,10 @@ def resident_bytes() -> int:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def _kept(survey: Survey) -> Iterator[Sample]:
+    return ((labelled(table=each.table), each.entries) for each in census(survey.broker))
+
+
 def _free(survey: Survey) -> Iterator[Sample]:
     return ((labels, room.f_bavail * room.f_frsize) for labels, room in _rooms(survey))
 
@@ -72,6 +77,15 @@ FAMILIES = [
     gauge(
         "uptime_seconds", "How long the node has been running.",
         "", lambda s: single(s.host.meter.uptime_s),
+    ),
+    counter(
+        "stood_still_seconds_total",
+        "Time in which the node was not scheduled, or at one thing only, in pauses of more than half a second.",
+        "", lambda s: single(s.host.stood_still_s),
+    ),
+    gauge(
+        "kept_entries", "What the node keeps in mind, by table: it follows what there is, not what has happened.",
+        "", _kept, "table",
     ),
     counter(
         "internal_failures_total", "Bugs that showed themselves; the log has a traceback of each.",

@@ -17,7 +17,7 @@ of several nodes:
 agreement.py   replicas agree on what is committed, and a leader has all of it
 promises.py    what was acknowledged with acks=all can be read from every later leader
 in_sync.py     what is committed was on all that are in sync; eligibility.py: who may lead has all of it
-leadership.py  an epoch has one leader; votes.py: a voter votes once in it
+leadership.py  an epoch has one leader; votes.py: a voter votes once in it; silence.py: and when it asks for votes
 fencing.py     who names an epoch is answered in it
 metadata_log.py  committed metadata is the same everywhere; quorum_disks.py: and on most disks
 moves.py       partitions that are moved arrive, and replicas go when they are told to
@@ -68,6 +68,7 @@ from andiron.sim.invariants.reading import ReadersSeeTheLog
 from andiron.sim.invariants.replaying import LogsAreTheState
 from andiron.sim.invariants.retention import DeletionIsDue
 from andiron.sim.invariants.service import InSyncAreInService
+from andiron.sim.invariants.silence import SilenceIsHeard
 from andiron.sim.invariants.steps import StepsAreShort
 from andiron.sim.invariants.survival import PromisesSurvive
 from andiron.sim.invariants.tickets import EveryoneIsAnswered
@@ -96,6 +97,7 @@ def all_invariants(
             EpochsHaveOneLeader(),
             EpochsAreFenced(),
             VotersVoteOnce(),
+            SilenceIsHeard(),
             MetadataAgrees(),
             MetadataIsOnMostDisks(),
             ReplicasAgree(mirrors, canons, newest),

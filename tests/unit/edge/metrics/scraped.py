@@ -19,6 +19,7 @@ def host_of(node: Any, now: int) -> Any:
     host = SimpleNamespace(
         meter=Meter(),
         failures=0,
+        stood_still_s=0.0,
         room=Room(lambda: -1),
         now=now,
         settings=SimpleNamespace(connections_max_idle_ms=-1, max_connections=9),
