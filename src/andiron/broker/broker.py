@@ -134,6 +134,7 @@ class Broker:
             Acquaintances(settings.membership.broker_session_timeout_ms), is_broker=self._is_broker,
         )  # fmt: skip
         self.producer_ids = ProducerIds()
+        self.unmade: dict[str, str] = {}  # why internal topics are not there (topic_creation.py)
         self.changed = False  # in this step, in a way that its end must look at
         self._touched: dict[Hashable, None] = {}
         self._effects: list[Effect] = []

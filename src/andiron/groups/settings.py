@@ -41,6 +41,7 @@ class GroupSettings:
         50,
         "Partitions of __consumer_offsets. It must not change once the topic is there.",
         least=1,
+        most=10_000,
     )
     offsets_topic_replication_factor: int = setting(
         "offsets.topic.replication.factor",
@@ -54,7 +55,7 @@ class GroupSettings:
         INT,
         100 * MIB,
         "Segments of __consumer_offsets: smaller ones are compacted sooner and load faster.",
-        least=1,
+        least=1 * MIB,
     )
 
     # ── offsets ──

@@ -18,6 +18,7 @@ class TransactionSettings:
         50,
         "Partitions of __transaction_state. It must not change once the topic is there.",
         least=1,
+        most=10_000,
     )
     transaction_state_log_replication_factor: int = setting(
         "transaction.state.log.replication.factor",
@@ -38,7 +39,7 @@ class TransactionSettings:
         INT,
         100 * MIB,
         "Segments of __transaction_state: smaller ones are compacted sooner and load faster.",
-        least=1,
+        least=1 * MIB,
     )
 
     # ── transactions ──

@@ -4,8 +4,16 @@ import pytest
 
 from andiron.broker.internal_topics import INTERNAL, internal_topic
 from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings import TOPIC_ROWS
+from andiron.broker.topic_creation import create_internal
+from andiron.controller.image import BROKER
+from andiron.controller.partitions import PARTITIONS_MAX
+from andiron.groups.settings import GroupSettings
+from andiron.model.settings import SettingError
+from andiron.model.settings import rows as rows_of
+from andiron.transactions.settings import TransactionSettings
 from worlds.coordinating import OFFSETS, TRANSACTIONS, coordinating
-from worlds.node import PROPERTIES, Closed, error_of
+from worlds.node import PROPERTIES, Closed, SmallNode, error_of
 
 
 def topic_of(name, **properties):
@@ -42,6 +50,50 @@ def test_the_transaction_topic_is_made_as_the_settings_of_transactions_say():
         "cleanup.policy": "compact", "compression.type": "uncompressed", "min.insync.replicas": "2",
         "segment.bytes": "6000000", "unclean.leader.election.enable": "false",
     }  # fmt: skip
+
+
+# Which settings of a broker say what a coordinators' topic is made with, and the topic's own settings.
+MADE_WITH = {
+    "offsets.topic.segment.bytes": "segment.bytes",
+    "transaction.state.log.segment.bytes": "segment.bytes",
+    "transaction.state.log.min.isr": "min.insync.replicas",
+}
+
+
+@pytest.mark.parametrize(("given", "made_with"), MADE_WITH.items())
+def test_what_its_creation_would_refuse_is_refused_at_the_start(given, made_with):
+    least = int(TOPIC_ROWS[made_with].least)
+
+    assert NodeSettings.load(PROPERTIES | {given: str(least)})
+    with pytest.raises(SettingError, match=given):
+        NodeSettings.load(PROPERTIES | {given: str(least - 1)})
+
+
+@pytest.mark.parametrize("given", ["offsets.topic.num.partitions", "transaction.state.log.num.partitions"])
+def test_so_are_more_partitions_than_one_request_may_create(given):
+    assert NodeSettings.load(PROPERTIES | {given: str(PARTITIONS_MAX)})
+    with pytest.raises(SettingError, match=given):
+        NodeSettings.load(PROPERTIES | {given: str(PARTITIONS_MAX + 1)})
+
+
+@pytest.mark.parametrize("topic", [OFFSETS, TRANSACTIONS])
+def test_with_the_least_and_the_most_that_the_settings_allow_the_topic_is_made(topic):
+    rows = [row for table in (GroupSettings, TransactionSettings) for row in rows_of(table).values()]
+    own = [row for row in rows if row.name.startswith(("offsets.topic.", "transaction.state.log."))]
+    for bound in ("least", "most"):
+        given = {row.name: str(int(getattr(row, bound))) for row in own if getattr(row, bound) is not None}
+        node = SmallNode(**{name.replace(".", "_"): text for name, text in given.items()})
+        wait = create_internal(node.node.broker, topic, node.now)
+        node.carry_out(node.node._end_of_step(node.now))
+        assert wait.then().topics[0].error_message is None
+        assert topic in node.node.broker.image.topics
+
+
+def test_they_cannot_be_changed_while_it_runs_to_what_would_be_refused():
+    node = coordinating()
+    for name in MADE_WITH:
+        answer = node.ask(node.alter_request(BROKER, "1", {name: "1"})).responses[0]
+        assert error_of(answer) == "INVALID_REQUEST"
 
 
 def test_there_are_two_of_them():

@@ -1,7 +1,7 @@
 """FindCoordinator (key 10), versions 0-6: which broker keeps a group or a transactional id.
 
 It follows from the name: the broker that leads the name's partition of the coordinator's topic.
-The topic is made when somebody first asks, and the answer waits for that.
+The topic is made when somebody first asks, and the answer waits for that. Where it cannot be made, the answer says why.
 
 From version 4 on one request names several keys, and each has an answer of its own.
 """
@@ -85,9 +85,9 @@ def _leader(broker: Broker, kind: int, key: str) -> NodeId:
     coordinator = broker.groups if kind == GROUP else broker.transactions
     topic = broker.image.topics.get(coordinator.shards.topic)
     if topic is None:
-        raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error(
-            f"{coordinator.shards.topic} could not be made: are there as many brokers as it needs replicas?"
-        )
+        name = coordinator.shards.topic
+        reason = broker.unmade.get(name, "nobody knows why yet; try again")
+        raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error(f"{name} cannot be made: {reason}")
     leader = topic.partitions[coordinator.partition_of(key)].leader
     if not broker.image.is_live(leader):
         raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error(f"the partition of {key} has no leader")

@@ -1,5 +1,7 @@
 """Who coordinates: it follows from the name, and its topic is made when it is first needed."""
 
+import logging
+
 import pytest
 
 from andiron.broker.coordinator import partition_of
@@ -40,7 +42,25 @@ def test_a_topic_that_needs_more_brokers_than_there_are_is_not_made():
     response = node.ask(FindCoordinatorRequest(key="g"), 3)
 
     assert (error_of(response), response.node_id) == ("COORDINATOR_NOT_AVAILABLE", -1)
-    assert "as many brokers" in response.error_message
+    assert response.error_message == (
+        "__consumer_offsets cannot be made: a partition was to have 3 replicas, and only 1 brokers are registered"
+    )
+
+
+def test_that_a_coordinator_cannot_have_its_topic_is_in_the_log_once_and_when_it_can(node, caplog):
+    node.disk.fill_up()
+    for _ in range(5):
+        answer = node.ask(FindCoordinatorRequest(key="g"), 3)
+        assert error_of(answer) == "COORDINATOR_NOT_AVAILABLE"
+    [told] = [each for each in caplog.records if each.levelno == logging.ERROR and "made" in each.message]
+    assert answer.error_message.removeprefix("__consumer_offsets cannot be made: ") in told.message
+
+    node.disk.free_up()
+    caplog.clear()
+    with caplog.at_level(logging.INFO):
+        assert error_of(node.ask(FindCoordinatorRequest(key="g"), 3)) == "NONE"
+    assert "__consumer_offsets is made after all" in caplog.messages
+    assert node.node.broker.unmade == {}
 
 
 def test_the_topic_has_the_settings_it_needs(node):
