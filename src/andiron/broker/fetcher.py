@@ -359,7 +359,16 @@ class Fetcher:
 
     def _go_to(self, key: Key, partition: Partition, which: int, offset: Offset, now: Millis) -> None:
         start, end = (Offset(0), offset) if which == LATEST else (offset, partition.log.end)
-        log.warning("%s goes to offset %d, where its leader is", partition.name, offset)
+        held = partition.log
+        if which == LATEST:
+            log.warning(
+                "%s is cut at offset %d, where its leader's ends; it had %d", partition.name, offset, held.end
+            )
+        else:
+            log.warning(
+                "%s begins anew at offset %d, where its leader's log starts; it ended at %d, and is far behind",
+                partition.name, offset, held.end,
+            )  # fmt: skip
         try:
             partition.go_to(start, end, now)
         except ProtocolError as error:

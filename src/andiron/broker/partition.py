@@ -8,8 +8,7 @@ knows both. A produced batch comes through `append`, top to bottom:
 and is acknowledged once `acknowledged` says so: at the watermark for acks=all, after the
 append for acks=1, and never before an fsync that flush.messages asks for.
 
-What cannot be asked of a partition raises the error its client should see:
-NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH, KAFKA_STORAGE_ERROR.
+What cannot be asked of it raises the error its client should see, such as NOT_LEADER_OR_FOLLOWER.
 
 Read next: log/partition_log.py below, handlers/produce.py and handlers/fetch.py above.
 """
@@ -234,7 +233,8 @@ class Partition:
     def _recompressed(self, batch: Batch, codec: str) -> Batch:
         """The batch in the topic's codec; unpacked, it may turn out to be larger than the topic takes."""
         settings = self.log.settings
-        batch = Batch(recompress(batch, CODECS[codec], _level(settings, codec)))
+        level = getattr(settings, f"compression_{codec}_level", None)  # snappy and none have no levels
+        batch = Batch(recompress(batch, CODECS[codec], level))
         if batch.size > settings.max_message_bytes:
             raise ErrorCode.MESSAGE_TOO_LARGE.error(f"{batch.size} bytes as {codec}")
         return batch
@@ -371,9 +371,13 @@ class Partition:
         return self.log.read(offset, max_bytes, upto, at_least_one=at_least_one)
 
     def end_of_epoch(self, epoch: LeaderEpoch) -> tuple[LeaderEpoch, Offset]:
-        """The last epoch up to `epoch` that began here, and where its records end; (-1, -1) if none did."""
+        """The last epoch up to `epoch` that began here, and where its records end; (-1, -1) if none did. A leader's own
+        has begun, though it may have written nothing in it yet: all earlier ones have ended."""
+        latest = self.log.epochs.latest
         if epoch == self.epoch:
-            return epoch, self.log.end  # though it may have written nothing yet
+            return epoch, self.log.end
+        if self._leader is not None and latest < epoch < self.epoch:
+            return latest if latest >= 0 else epoch, self._leader.epoch_start
         return self.log.epochs.end_of(epoch, self.log.end)
 
     def divergence(self, last_epoch: LeaderEpoch, offset: Offset) -> tuple[LeaderEpoch, Offset] | None:
@@ -387,9 +391,3 @@ class Partition:
         """The epoch of the first record, or of the one that would be the first."""
         log = self.log
         return self.epoch if log.start == log.end else log.epochs.epoch_of(log.start)
-
-
-def _level(settings: LogSettings, codec: str) -> int | None:
-    """How hard a codec tries; snappy and none have no levels."""
-    level: int | None = getattr(settings, f"compression_{codec}_level", None)
-    return level

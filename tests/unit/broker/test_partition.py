@@ -304,3 +304,21 @@ def test_other_replicas_must_show_themselves_before_they_count():
     assert partition.leader().propose(0) is None
     fetched_by(partition, 0, 3)
     assert partition.leader().propose(0) == THREE
+
+
+def test_a_leader_that_has_written_nothing_yet_knows_where_all_earlier_epochs_ended():
+    emptied = leading(epoch=7)  # by retention; a restart has forgotten who wrote what is gone
+    emptied.log.restart_at(885_476, 0)
+    emptied.lead(1, 8, ALONE, ALONE, watermark=885_476, now=0, lag_ms_max=1_000)
+
+    assert emptied.divergence(5, 885_476) is None, "one that ends there goes on"
+    assert emptied.divergence(5, 885_480) == (5, 885_476)
+
+
+def test_what_another_wrote_in_an_epoch_that_is_not_known_here_is_taken_back_to_where_this_one_began():
+    partition = leading(epoch=4)
+    produce(partition, b"a", b"b")
+    partition.lead(1, 7, ALONE, ALONE, watermark=0, now=0, lag_ms_max=1_000)
+
+    assert partition.divergence(5, 6) == (4, 2)
+    assert partition.divergence(4, 2) is None
