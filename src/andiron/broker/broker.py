@@ -53,6 +53,7 @@ from andiron.broker.producer_ids import ProducerIds
 from andiron.broker.replica_places import ReplicaPlaces
 from andiron.broker.replication_quota import ReplicationQuota
 from andiron.broker.request import Request
+from andiron.broker.seldom import Seldom
 from andiron.broker.transaction_coordinator import TransactionCoordinator
 from andiron.broker.turns import Turns
 from andiron.broker.waiting import Wait, WaitingRoom
@@ -134,6 +135,7 @@ class Broker:
             Acquaintances(settings.membership.broker_session_timeout_ms), is_broker=self._is_broker,
         )  # fmt: skip
         self.producer_ids = ProducerIds()
+        self.seldom = Seldom()  # of what handlers say
         self.unmade: dict[str, str] = {}  # why internal topics are not there (topic_creation.py)
         self.changed = False  # in this step, in a way that its end must look at
         self._touched: dict[Hashable, None] = {}

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from andiron.broker.partition import Partition
+from andiron.broker.seldom import Seldom
 from andiron.broker.shards import Encode, Read, Shard
 from andiron.broker.slices import InSlices, each
 from andiron.broker.waiting import Wait
@@ -68,6 +69,7 @@ class Coordinator(Generic[M]):
         self._shards: dict[int, Shard[M]] = {}  # loaded
         self._loading: dict[int, tuple[Shard[M], Offset]] = {}  # and where the next piece begins
         self.timers: Timers[int] = Timers()
+        self._seldom = Seldom()
 
     def __iter__(self) -> Iterator[Shard[M]]:
         """The shards that serve."""
@@ -126,7 +128,8 @@ class Coordinator(Generic[M]):
         try:
             self._run(index, request, now, 0)
         except ProtocolError as error:
-            log.warning("%s-%d: what is due has to wait: %s", self.topic, index, error.detail)
+            if (since := self._seldom.again(error.detail, now)) is not None:
+                log.warning("%s-%d: what is due has to wait: %s%s", self.topic, index, error.detail, since)
             if index in self._shards:
                 self.timers.set(index, Millis(now + RETRY_MS))
 

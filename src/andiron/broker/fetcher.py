@@ -30,6 +30,7 @@ from andiron.broker.calls import Calls
 from andiron.broker.intake import Intake, Key, Piece
 from andiron.broker.partition import Partition
 from andiron.broker.replication_quota import ReplicationQuota, is_throttled
+from andiron.broker.seldom import Seldom
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.replication.follower import Fetched, Next, Position
@@ -97,6 +98,7 @@ class Fetcher:
         self.leader, self._around = leader, around
         self._partitions: dict[Key, Partition] = {}
         self._paused: dict[Key, Millis] = {}
+        self._seldom = Seldom()
         self._told: dict[Key, Told] = {}
         self._untold: dict[Key, None] = {}  # those that the leader may have to be told of: they have moved
         self._gone: dict[Key, None] = {}  # those that it should forget
@@ -323,11 +325,15 @@ class Fetcher:
         if code in NOT_YET:
             self._pause(key, now, RETRY_MS)
             return
-        log.info("%s: its leader, node %d, answers %s", partition.name, self.leader, code.name)
+        if (since := self._seldom.again(code, now)) is not None:
+            log.info("%s: its leader, node %d, answers %s%s", partition.name, self.leader, code.name, since)
         self._pause(key, now, self._around.settings.replica_fetch_backoff_ms)
 
     def _trouble(self, key: Key, partition: Partition, error: ProtocolError, now: Millis) -> None:
-        log.error("%s: what its leader has cannot be taken over: %s", partition.name, error.detail)
+        if (since := self._seldom.again(partition.name, now)) is not None:
+            log.error(
+                "%s: what its leader has cannot be taken over: %s%s", partition.name, error.detail, since
+            )
         self._pause(key, now, self._around.settings.replica_fetch_backoff_ms)
 
     # ── a log that its leader's does not reach ───────────────────────────────────────

@@ -17,6 +17,7 @@ partition that has nothing to do more often than these intervals say: an idle no
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -39,6 +40,7 @@ log = logging.getLogger(__name__)
 
 FIRST_ROUND_MS = 30_000  # after the start: recovery has the disk until then
 AT_A_TIME = 200  # partitions
+TOPICS_TOLD = 5  # in the summary of a round
 FLUSH_AGAIN_MS = 1_000  # after one that could not begin
 
 
@@ -176,28 +178,32 @@ class Housekeeping:
 
     def _retain(self, now: Millis) -> None:
         self.timetable.at(Millis(now + self._settings().log_retention_check_interval_ms), self._retain)
-        self._go_through(iter(list(self._partitions)), now)
+        self._go_through(iter(list(self._partitions)), Counter(), now)
 
-    def _go_through(self, rest: Iterator[Partition], now: Millis) -> None:
-        """Look at some partitions, then let others have the loop before the next ones."""
+    def _go_through(self, rest: Iterator[Partition], gone: Counter[tuple[str, str]], now: Millis) -> None:
+        """Look at some partitions, then let others have the loop before the next ones; `gone` counts the segments that
+        the round has deleted, by topic and rule."""
         expiration_ms = self._settings().producer_id_expiration_ms
         for count, partition in enumerate(rest, 1):
             if not partition.retired:
                 with _noting(f"{partition.name}: retention failed"):
-                    self._retain_one(partition, now)
+                    self._retain_one(partition, gone, now)
                     partition.expire_producers(now, expiration_ms)
             if count == AT_A_TIME:
-                self.timetable.at(now, lambda later: self._go_through(rest, later))
+                self.timetable.at(now, lambda later: self._go_through(rest, gone, later))
                 return
+        if gone:
+            log.info("%s", summary(gone))
 
-    def _retain_one(self, partition: Partition, now: Millis) -> None:
+    def _retain_one(self, partition: Partition, gone: Counter[tuple[str, str]], now: Millis) -> None:
         held = partition.log
         held.roll_if_due(now)
         if held is self._cleaner.under_way:
             return  # its segments are being compacted; the next round has time for it
         start = held.start
-        for gone in held.delete_old(now, partition.watermark):
-            log.info("%s: segment %d deleted by %s", partition.name, gone.base, gone.rule)
+        for segment in held.delete_old(now, partition.watermark):
+            gone[partition.name.topic, segment.rule] += 1
+            log.debug("%s: segment %d deleted by %s", partition.name, segment.base, segment.rule)
         if held.start != start:
             self._moved(partition)
         if held.flush_due(now):
@@ -248,6 +254,13 @@ class Housekeeping:
         if job is not None:
             self._token += 1
             self._work.append(Work(self._token, job))
+
+
+def summary(gone: Counter[tuple[str, str]]) -> str:
+    """What a round of retention has deleted, in one line, however many topics there are."""
+    most = [f"{count} of {topic} by {rule}" for (topic, rule), count in gone.most_common(TOPICS_TOLD)]
+    others = sum(gone.values()) - sum(count for _, count in gone.most_common(TOPICS_TOLD))
+    return f"segments deleted: {', '.join(most)}" + (f", {others} of other topics" if others else "")
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from andiron.broker.group_coordinator import TOPIC as OFFSETS_TOPIC
 from andiron.broker.group_coordinator import GroupCoordinator
 from andiron.broker.partition import Marker, Partition, Written
+from andiron.broker.seldom import Seldom
 from andiron.broker.shards import Wrote
 from andiron.broker.waiting import Wait
 from andiron.groups.records import TransactionEnded
@@ -44,6 +45,7 @@ class MarkerWriter:
         self, find: Callable[[str, int], Partition], groups: GroupCoordinator, appended: Wrote
     ) -> None:
         self._find, self._groups, self._appended = find, groups, appended
+        self._seldom = Seldom()
 
     def write(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:
         """Append a marker to each of the partitions; the Wait gives what became of it, as an Outcome."""
@@ -62,9 +64,9 @@ class MarkerWriter:
             if written is not None:
                 self._note(partition, written, marker, now)
             pending[name] = partition, written or partition.written_before(now)
-        if refused:
+        if refused and (since := self._seldom.again(marker.producer_id, now)) is not None:
             others = f", and {len(refused) - 1} more" if len(refused) > 1 else ""
-            log.warning("the marker of producer %d: %s%s", marker.producer_id, refused[0], others)
+            log.warning("the marker of producer %d: %s%s%s", marker.producer_id, refused[0], others, since)
         return _wait(outcome, pending, now)
 
     def _note(self, partition: Partition, written: Written, marker: Marker, now: Millis) -> None:

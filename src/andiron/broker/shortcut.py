@@ -112,7 +112,7 @@ class Shortcut:
             base, append_time, _, _ = written = partition.append(records, self._acks, self._version, now)
         except ProtocolError as error:  # the records may be stamped by now, so nobody else can check them
             count(partition.traffic.failed_produces, error.code.name)
-            return self._encoded(correlation, refused(self._index, error))
+            return self._encoded(correlation, refused(broker, self._index, error))
         broker.appended(partition, written, now)
         return self._pack(correlation, self._before, base, append_time, partition.log.start, self._after)
 

@@ -22,6 +22,7 @@ from andiron.broker.coordinator import Coordinator, Plan, partition_of
 from andiron.broker.marker_writer import Outcome
 from andiron.broker.metadata import Metadata
 from andiron.broker.partition import Marker, Partition
+from andiron.broker.seldom import Seldom
 from andiron.broker.shards import Shard, Wrote, readable, understood
 from andiron.broker.slices import InSlices
 from andiron.broker.timetable import Timetable
@@ -63,7 +64,7 @@ class TransactionCoordinator:
         self._write, self._later = write, later
         # Those that may owe markers, and where their logs ended at the last decision.
         self._owing: dict[Shard[TransactionShard], Offset] = {}
-        self._retries = Timetable()
+        self._retries, self._seldom = Timetable(), Seldom()
         self.shards = Coordinator(
             TOPIC, Plan(self._machine, encode_record, _records, appended, touch, self._settled)
         )
@@ -144,7 +145,10 @@ class TransactionCoordinator:
         """Let the machine know; if it cannot write that down, nobody else is going to tell it again."""
 
         def again(error: ProtocolError) -> None:
-            log.warning("%s: its end cannot be written yet: %s", told.transactional_id, error.detail)
+            if (since := self._seldom.again(shard, now)) is not None:
+                log.warning(
+                    "%s: its end cannot be written yet: %s%s", told.transactional_id, error.detail, since
+                )
             self._retries.at(Millis(now + RETRY_MS), lambda now: self._complete(shard, told, now))
 
         if not shard.gone:

@@ -1,9 +1,12 @@
 """What time brings: checkpoints, retention, compaction, late flushes, and rest where there is nothing to do."""
 
+import logging
+from collections import Counter
 from unittest.mock import patch
 
 import pytest
 
+from andiron.broker.housekeeping import summary
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.model.effects import Woken
 from andiron.model.errors import ErrorCode
@@ -139,6 +142,27 @@ def test_segments_older_than_retention_ms_are_deleted_and_their_files_a_minute_l
     assert len(node.values("t")) == 1
 
 
+def test_what_a_round_has_deleted_is_one_line_of_the_log(node, caplog):
+    for topic in ("t", "u"):
+        node.create(topic, retention_ms=HOUR, internal_segment_bytes=200, segment_ms=10 * DAY)
+        produce_many(node, topic, 5)
+    node.advance(HOUR)
+    with caplog.at_level(logging.INFO):
+        node.advance(MINUTE)
+
+    deleted = [each for each in caplog.messages if "deleted" in each]
+    assert deleted == ["segments deleted: 5 of t by retention.ms, 5 of u by retention.ms"]
+
+
+def test_of_many_topics_those_with_the_most_are_named():
+    gone = Counter({(f"t{number}", "retention.bytes"): number for number in range(1, 9)})
+
+    assert summary(gone) == (
+        "segments deleted: 8 of t8 by retention.bytes, 7 of t7 by retention.bytes, 6 of t6 by retention.bytes, "
+        "5 of t5 by retention.bytes, 4 of t4 by retention.bytes, 6 of other topics"
+    )
+
+
 def test_followers_hear_where_their_leaders_log_starts_though_nothing_is_written():
     """Their own clocks may be late, and the next record far away."""
     cluster = small_cluster()
@@ -149,7 +173,7 @@ def test_followers_hear_where_their_leaders_log_starts_though_nothing_is_written
     leader = cluster.leader_of("t")
     held = cluster.partition(leader, "t")
 
-    cluster.broker(leader).housekeeping._retain_one(held, cluster.now)
+    cluster.broker(leader).housekeeping._retain_one(held, Counter(), cluster.now)
 
     assert held.log.start > 0
     logs = [cluster.partition(number, "t").log for number in (1, 2, 3)]

@@ -157,7 +157,7 @@ def _append(
     except ProtocolError as error:
         traffic = broker.partitions.traffic.asked_for(topic.name, topic.topic_id, broker.image)
         count(traffic.failed_produces, error.code.name)
-        return refused(produced.index, error)
+        return refused(broker, produced.index, error)
     broker.appended(partition, written, request.now)
     answer = PartitionProduceResponse(
         produced.index, 0, written.base_offset, written.append_time, partition.log.start
@@ -180,13 +180,15 @@ def _with_hints(
     return response
 
 
-def refused(index: int, error: ProtocolError) -> PartitionProduceResponse:
+def refused(broker: Broker, index: int, error: ProtocolError) -> PartitionProduceResponse:
     """The answer for a partition that did not take its batch."""
     answer = PartitionProduceResponse(index, error.code.number, -1, error_message=error.detail)
     if isinstance(error, BadRecords):
         answer.record_errors = [BatchIndexAndErrorMessage(*bad) for bad in error.records]
     if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
-        log.error("produce to partition %d failed: %s", index, error.detail)
+        since = broker.seldom.again(error.detail, broker.now)
+        if since is not None:
+            log.error("what was produced cannot be written: %s%s", error.detail, since)
     return answer
 
 

@@ -440,3 +440,15 @@ def test_where_all_is_well_nobody_is_named(cluster):
 
     assert response.responses[0].partition_responses[0].current_leader is None
     assert response.node_endpoints == []
+
+
+def test_a_disk_that_is_full_is_in_the_log_once_a_minute_however_many_write(node, caplog):
+    node.create("t")
+    node.disk.fill_up()
+    for _ in range(20):
+        assert error_of(node.produce("t", b"x")) == "KAFKA_STORAGE_ERROR"
+    assert len([each for each in caplog.messages if "cannot be written" in each]) == 1
+
+    node.now += 60_000
+    node.produce("t", b"x")
+    assert "(19 times since)" in caplog.messages[-1]
