@@ -106,6 +106,8 @@ def _end_of(mirror: Mirror, partition: Partition, epoch: int) -> int:
         begins.setdefault(stored.leader_epoch, stored.base)
     passed = [known for known, at in begins.items() if at <= partition.log.start]
     begins = {known: at for known, at in begins.items() if not passed or known >= passed[-1]}
+    if partition.leads and max(begins, default=-1) < epoch < partition.epoch:
+        return partition.log.end  # where its leader's own has begun, in which nothing is written yet
     if not begins or epoch > max(begins):
         return -1
     later = [at for known, at in begins.items() if known > epoch]
