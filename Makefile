@@ -7,11 +7,12 @@ PORT   ?= 9092
 RATE   ?= 50
 ROUNDS ?= 200
 SECONDS ?= 60
+HOURS  ?= 1
 # Java that compiles less starts a third sooner; for thousands of orders a second say QUICK_JAVA=
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test pythons check format sim fuzz bugs kills chaos million bench bench-cluster docs clean
+.PHONY: help run up test pythons check format sim fuzz bugs kills chaos million soak bench bench-cluster docs clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +60,9 @@ chaos: $(VENV)/.dev  ## kill, pause, cut off and restart nodes of a cluster unde
 million: $(VENV)/.dev  ## a million orders through the pipeline, the driver killed and the broker restarted; then on three brokers, one killed
 	$(BIN)/python pipelines/orders/proof.py
 	$(BIN)/python pipelines/orders/proof.py --brokers 3 --orders 200000
+
+soak: $(VENV)/.dev  ## one node and three under some of every load for hours (HOURS=1): are memory, descriptors and log flat?
+	$(BIN)/python benchmarks/soak.py --hours $(HOURS) --picture docs/soak.svg
 
 bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/compare.py

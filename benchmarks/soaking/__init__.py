@@ -1,0 +1,1 @@
+"""A soak: the load, what is looked at meanwhile, and the picture of it."""
