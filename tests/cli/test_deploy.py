@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,28 @@ def test_the_options_are_ones_that_there_are(file: str, starts: list[str]) -> No
     used = re.findall(r"(--[a-z-]+)", command)
     assert used
     assert all(option in told for option in used)
+
+
+def instructions_of_the_image() -> list[str]:
+    text = re.sub(r"\\\n\s*", " ", (DEPLOY / "docker/Dockerfile").read_text())
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def test_the_image_runs_all_of_a_stage_at_once() -> None:
+    """Hadolint's DL3059: what could be one layer is one."""
+    kinds = [each.split()[0] for each in instructions_of_the_image()]
+
+    assert ("RUN", "RUN") not in list(pairwise(kinds))
+
+
+def test_the_image_installs_nothing_of_which_it_does_not_know_the_version() -> None:
+    """Hadolint's DL3013: packages are wheels that were made for it, or pinned."""
+    runs = [each for each in instructions_of_the_image() if each.startswith("RUN")]
+    installed = [words for each in runs for words in re.findall(r"pip install ([^&]+)", each)]
+    packages = [word for words in installed for word in words.split() if not word.startswith("-")]
+
+    assert packages
+    assert all(package.endswith(".whl") or "==" in package for package in packages)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
