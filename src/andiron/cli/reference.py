@@ -15,7 +15,11 @@ from importlib import import_module
 
 from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.handlers import HANDLERS, Handler
+from andiron.broker.listeners import Scope
 from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
+from andiron.cli.hints import DEFAULT_HOST, DEFAULT_PORT
+from andiron.cli.local_cluster.layout import lay_out
+from andiron.cli.up import node_by_itself
 from andiron.client.settings import ClientSettings, ProducerSettings, ReaderSettings
 from andiron.edge.metrics import families
 from andiron.edge.metrics.catalog import SECTIONS as METRICS
@@ -35,6 +39,22 @@ it is Kafka's default. A name that nobody knows is refused.
 `server.properties` or by `andiron up --set`.
 """
 
+UP_HEAD = """\
+## What `andiron up` sets
+
+Without `--config` it makes the settings of a node by itself, or with `--brokers` of each node, here the first of three
+on the default ports; with fewer, there are as many replicas as nodes, and one in sync is enough. `--set` goes before
+all but what lays out a cluster. With `--config` it sets nothing: what a file leaves out has the default of the tables
+below.
+
+| setting | default | a node by itself | with `--brokers 3` |
+| --- | --- | --- | --- |
+"""
+UP_FOOT = """
+`--data` is `log.dirs`, `--host`, `--port` and `--controller-port` are in `listeners`, `--metrics 9644` is
+`metrics.listener=http://localhost:9644`, and `--fsync` is `log.flush.interval.messages=1`.
+"""
+
 SECTIONS = (
     ("Topics", "Given at `andiron topic create --config` or later.", TOPIC_ROWS),
     ("Brokers", "Of a node, and what topics have that set nothing themselves.", BROKER_ROWS),
@@ -52,17 +72,19 @@ SECTIONS = (
 APIS_HEAD = """\
 # APIs
 
-What a node serves of Kafka's protocol. Clients are told the same by ApiVersions, except where "told" says
-otherwise.
+What a node serves of Kafka's protocol: {all} APIs. Each port serves, and tells by ApiVersions, its own part of them:
+{brokers} where clients connect (9092), {controllers} where controllers listen (9093 of a node by itself); "port" says
+which. Versions are told as they are served, except where "told" says otherwise.
 
-| key | API | versions | told | flexible from | what it does |
-| ---: | --- | --- | --- | --- | --- |
+| key | API | port | versions | told | flexible from | what it does |
+| ---: | --- | --- | --- | --- | --- | --- |
 """
+PORTS = {Scope.BROKER: "clients'", Scope.CONTROLLER: "controllers'", Scope.BOTH: "both"}
 
 
 def settings_page() -> str:
     """docs/settings.md."""
-    parts = [SETTINGS_HEAD]
+    parts = [SETTINGS_HEAD, what_up_sets()]
     for title, about, table in SECTIONS:
         parts.append(f"## {title}\n\n{about}\n\n{as_markdown(table[name] for name in sorted(table))}\n")
     parts.append("## Without effect\n")
@@ -72,9 +94,33 @@ def settings_page() -> str:
     return "\n".join(parts)
 
 
+def what_up_sets() -> str:
+    """The section of docs/settings.md on what `andiron up` decides, from what it decides by."""
+    lone = node_by_itself(DEFAULT_HOST, DEFAULT_PORT) | {"log.dirs": "…/data"}
+    layout = lay_out(3, DEFAULT_PORT, {}, is_free=lambda port: True)
+    first = layout.properties(layout.nodes[0], "…/data/node-1/data", {})
+    names = sorted({**lone, **first})
+    lines = [
+        f"| `{name}` | {_code(_default(name))} | {_code(lone.get(name))} | {_code(first.get(name))} |\n"
+        for name in names
+    ]
+    return UP_HEAD + "".join(lines) + UP_FOOT
+
+
+def _default(name: str) -> str | None:
+    row = BROKER_ROWS[name]
+    return row.render(row.default)
+
+
+def _code(value: str | None) -> str:
+    return f"`{value}`" if value else ""
+
+
 def apis_page() -> str:
     """docs/apis.md."""
-    return APIS_HEAD + "".join(f"{_api_row(HANDLERS[key])}\n" for key in sorted(HANDLERS))
+    told = {scope: sum(scope in each.scope for each in HANDLERS.values()) for scope in Scope}
+    head = APIS_HEAD.format(all=len(HANDLERS), brokers=told[Scope.BROKER], controllers=told[Scope.CONTROLLER])
+    return head + "".join(f"{_api_row(HANDLERS[key])}\n" for key in sorted(HANDLERS))
 
 
 def metrics_page(page: str) -> str:
@@ -98,7 +144,8 @@ def _api_row(handler: Handler) -> str:
     told = "" if handler.advertised == handler.served else _span(handler.advertised)
     flexible = "" if api.flexible_since == NEVER else str(api.flexible_since)
     what = purpose(import_module(handler.handle.__module__).__doc__ or "")
-    return f"| {api.key} | {api.name} | {_span(handler.served)} | {told} | {flexible} | {what} |"
+    port = PORTS[handler.scope]
+    return f"| {api.key} | {api.name} | {port} | {_span(handler.served)} | {told} | {flexible} | {what} |"
 
 
 def _span(versions: tuple[int, int]) -> str:

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from andiron.broker.handlers import HANDLERS
 from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
-from andiron.cli.reference import apis_page, main, purpose, settings_page
+from andiron.cli.reference import apis_page, main, purpose, settings_page, what_up_sets
 from andiron.edge.metrics.catalog import FAMILIES
 from andiron.wire.apis import APIS
+from andiron.wire.messages.api_versions import ApiVersionsRequest
+from worlds.node import SmallNode
 
 
 def test_every_setting_has_a_line() -> None:
@@ -25,6 +27,32 @@ def test_every_api_served_has_a_line() -> None:
     for key in HANDLERS:
         assert f"| {key} | {APIS[key].name} |" in page
     assert page.count("\n| ") == len(HANDLERS) + 2
+
+
+def test_each_port_tells_what_the_page_says_it_does() -> None:
+    page, node = apis_page(), SmallNode()
+    node.connect(9, "CONTROLLER")
+    question = ApiVersionsRequest("test", "1")
+    clients = {each.api_key for each in node.ask(question, 4).api_keys}
+    controllers = {each.api_key for each in node.ask(question, 4, conn=9).api_keys}
+
+    for keys, port in (
+        (clients - controllers, "clients'"),
+        (controllers - clients, "controllers'"),
+        (clients & controllers, "both"),
+    ):
+        assert page.count(f" | {port} | ") == len(keys)
+        assert all(f"| {key} | {APIS[key].name} | {port} |" in page for key in keys)
+    assert f"{len(clients)} where clients connect (9092), {len(controllers)} where controllers listen" in page
+
+
+def test_it_is_told_what_up_sets_of_itself() -> None:
+    page = what_up_sets()
+
+    assert page in settings_page()
+    assert "| `group.initial.rebalance.delay.ms` | `3000` | `0` | `0` |" in page
+    assert "| `offsets.topic.replication.factor` | `3` | `1` | `3` |" in page
+    assert "| `min.insync.replicas` | `1` |  | `2` |" in page
 
 
 def test_a_card_says_what_it_does_in_its_first_line_or_below() -> None:
