@@ -24,7 +24,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 ROOT = Path(__file__).parents[1]
 SHARES = (
     ("tests/spark",),
-    ("pipelines", "tests/installed", "tests/cli", "tests/simulation"),
+    ("pipelines", "tests/installed", "tests/cli", "tests/pages", "tests/simulation"),
     ("tests/compat", "tests/edge", "tests/robustness"),
 )
 

@@ -6,6 +6,7 @@ this one, since that is pip's business; nothing of Andiron is.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,12 +14,13 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from andiron.shipped import FOLDERS
+from pages.markdown import blocks_of
 from peers.ports import free_port
 from peers.quick_spark import use_quick_spark
 from peers.waiting import eventually
@@ -103,12 +105,8 @@ def test_the_tour_of_the_readme_works_as_typed(andiron: Path, tmp_path: Path) ->
     assert tour
     port = str(free_port())
     blocks = re.findall(r"```(sh|python)\n(.*?)```", tour[1].replace("9092", port), re.S)
-    with subprocess.Popen([andiron, "up", "--port", port, "--quiet"], cwd=tmp_path) as node:
-        try:
-            eventually(lambda: typed("sh", "andiron topic list", andiron, port).returncode == 0)
-            done = [typed(language, block, andiron, port) for language, block in blocks]
-        finally:
-            node.terminate()
+    with node_in(tmp_path, andiron, port):
+        done = [typed(language, block, andiron, port, tmp_path) for language, block in blocks]
 
     assert [each.stderr for each in done if each.returncode] == []
     told = "".join(each.stdout for each in done)
@@ -117,20 +115,42 @@ def test_the_tour_of_the_readme_works_as_typed(andiron: Path, tmp_path: Path) ->
     assert "CompleteCommit" in told, "andiron transaction list"
 
 
-def typed(language: str, block: str, andiron: Path, port: str) -> subprocess.CompletedProcess[str]:
+@contextlib.contextmanager
+def node_in(folder: Path, andiron: Path, port: str) -> Iterator[None]:
+    """A node in another terminal, its records in the folder's ./data."""
+    with subprocess.Popen([andiron, "up", "--port", port, "--quiet"], cwd=folder) as node:
+        try:
+            eventually(lambda: typed("sh", "andiron topic list", andiron, port, folder).returncode == 0)
+            yield
+        finally:
+            node.terminate()
+
+
+def typed(
+    language: str, block: str, andiron: Path, port: str, folder: Path
+) -> subprocess.CompletedProcess[str]:
     """What comes of a block that somebody types in."""
     program = ["bash", "-ec", block] if language == "sh" else [andiron.with_name("python"), "-c", block]
     ours = {"PATH": f"{andiron.parent}:{os.environ['PATH']}", "ANDIRON_BOOTSTRAP": f"localhost:{port}"}
-    return subprocess.run(program, env={**os.environ, **ours}, capture_output=True, text=True, check=False)
+    environ = {**os.environ, **ours}
+    return subprocess.run(program, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
 
-def test_the_pipeline_runs_from_an_empty_folder_and_its_topics_can_be_read(run: Run) -> None:
-    bootstrap = f"localhost:{free_port()}"
+def test_the_pipeline_runs_from_an_empty_folder_and_its_table_is_read_as_its_page_says(
+    run: Run, andiron: Path, tmp_path: Path
+) -> None:
+    port = str(free_port())
     told = run(
-        *("pipeline", "run", "orders", "--embedded", "-b", bootstrap, "--results"),
+        *("pipeline", "run", "orders", "--embedded", "-b", f"localhost:{port}", "--results"),
         *("--sample-total", "200", "--set", "trigger=available-now"),
     )
 
     assert "orders is stopped; the next run goes on from here" in told
     state = json.loads(run("pipeline", "status", "orders", "--json", ends=3))
     assert [query["rows"] > 200 for query in state["queries"]] == [True] * 3
+    page = blocks_of(ROOT / "pipelines/orders/README.md")
+    blocks = [block for block in page if block.run_by == "tests/installed/test_wheel.py"]
+    with node_in(tmp_path, andiron, port):
+        read, verified = [typed(each.language, each.text, andiron, port, tmp_path) for each in blocks]
+    assert "EUR" in read.stdout, read.stderr
+    assert "table and log agree" in verified.stdout, verified
