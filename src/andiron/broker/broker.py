@@ -16,8 +16,7 @@
                           ├─ flushing      fsyncs wanted and under way
                           └─ housekeeping  retention, compaction, checkpoints: what time brings
 
-A handler changes things through here and the broker notes what it touched; node.py asks
-for that at the end of the step. Committed metadata takes effect there too (following.py).
+A handler changes things through here and the broker notes what it touched; node.py asks for that at the end of the step.
 """
 
 from __future__ import annotations
@@ -135,8 +134,10 @@ class Broker:
             Acquaintances(settings.membership.broker_session_timeout_ms), is_broker=self._is_broker,
         )  # fmt: skip
         self.producer_ids = ProducerIds()
-        self.seldom = Seldom()  # of what handlers say
-        self.unmade: dict[str, str] = {}  # why internal topics are not there (topic_creation.py)
+        self.seldom, self.unmade = (
+            Seldom(),
+            dict[str, str](),
+        )  # why internal topics are not there (topic_creation.py)
         self.changed = False  # in this step, in a way that its end must look at
         self._touched: dict[Hashable, None] = {}
         self._effects: list[Effect] = []
