@@ -100,7 +100,7 @@ class Broker:
             Surroundings(
                 me, self.calls, settings.replication, self.metadata.address_of, lambda: self.lifecycle.epoch,
                 self._replicated, ReplicationQuota(lambda: self.live.current().follower_replication_throttled_rate),
-                self._save_starts,
+                lambda: Housekeeping.save_starts(self.housekeeping),
             )
         )  # fmt: skip
         self.in_sync = InSync(
@@ -396,9 +396,6 @@ class Broker:
             self._want_flush(partition)
         elif not partition.syncs_by_roll_only:
             self.housekeeping.written(partition)
-
-    def _save_starts(self) -> None:
-        self.housekeeping.save_starts()
 
     def _note_change(self) -> None:
         """The end of this step has something to do."""
