@@ -72,6 +72,7 @@ PAGES = {
         programs=("pkill",),
     ),
     "docs/chaos.md": Given(slow=True),
+    "docs/folders.md": Given(NODE + ORDERS),
     "docs/groups.md": Given(NODE + ORDERS + BILLING),
     "docs/metrics.md": Given(),
     "docs/operations.md": Given("andiron up --data node" + ORDERS + BILLING + SERVER_PROPERTIES, slow=True),
