@@ -16,13 +16,14 @@
                           ├─ flushing      fsyncs wanted and under way
                           └─ housekeeping  retention, compaction, checkpoints: what time brings
 
-A handler changes things through here and the broker notes what it touched; node.py asks for that at the end of the step.
+A handler changes things through here and the broker notes what it touched; node.py asks for that when the step ends.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any
 
 from andiron.broker.acquaintances import Acquaintances
@@ -81,9 +82,8 @@ class Broker:
         self.settings, self.advertised = settings, advertised
         self.now = Millis(0)  # of this step
         self._chance = chance = Chance(seed)
-        me, name = NodeId(settings.node_id), f"node-{settings.node_id}"
-        self.waiting = WaitingRoom()
-        self._disk = disk
+        me, name, clock = NodeId(settings.node_id), f"node-{settings.node_id}", partial(getattr, self, "now")
+        self.waiting, self._disk = WaitingRoom(), disk
         self.directories = LogDirectories(disk, chance)
         self.calls = Calls(name, self.touch, self._note_change)
         self.flushing = Flushing()
@@ -91,9 +91,9 @@ class Broker:
             settings, disk, chance, self.calls, lambda: self.cluster_id, lambda: self.directories.metadata_id,
             self.flushing.sync, self.appended, self._metadata_grown, self.touch,
         )  # fmt: skip
-        self.channel = ControllerChannel(self.metadata, self.calls, name, self._clock)
+        self.channel = ControllerChannel(self.metadata, self.calls, name, clock)
         self.lifecycle = Lifecycle(
-            settings, self.metadata, self.channel.decide, self.waiting.later, self._clock,
+            settings, self.metadata, self.channel.decide, self.waiting.later, clock,
             lambda: self.partitions.is_behind,
         )  # fmt: skip
         self.fetchers = Fetchers(
@@ -105,10 +105,10 @@ class Broker:
         )  # fmt: skip
         self.in_sync = InSync(
             me, lambda: self.lifecycle.epoch, self.metadata.is_live, self.channel.decide, self.waiting.later,
-            self.touch, self._clock,
+            self.touch, clock,
         )  # fmt: skip
         self.places = ReplicaPlaces(
-            me, lambda: self.lifecycle.epoch, self.channel.decide, self.waiting.later, self._clock
+            me, lambda: self.lifecycle.epoch, self.channel.decide, self.waiting.later, clock
         )
         quota = ReplicationQuota(lambda: self.live.current().leader_replication_throttled_rate)
         self.followers = Followers(self.metadata, self.in_sync, quota, {}, self.touch, self._touch_readers)
@@ -180,10 +180,8 @@ class Broker:
 
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
-        clean = (
-            close_all(self._disk, [self.metadata.partition, *self.partitions])
-            and not self.partitions.unopened
-        )
+        is_whole = not self.partitions.unopened
+        clean = close_all(self._disk, [self.metadata.partition, *self.partitions]) and is_whole
         self.metadata.member.note_flushed()
         try:
             self.housekeeping.save_checkpoints()
@@ -400,6 +398,3 @@ class Broker:
     def _note_change(self) -> None:
         """The end of this step has something to do."""
         self.changed = True
-
-    def _clock(self) -> Millis:
-        return self.now

@@ -27,21 +27,20 @@ from functools import partial
 from typing import NamedTuple, cast
 
 from andiron.broker.calls import Calls
+from andiron.broker.fetch_messages import fetch_partition, fetched
 from andiron.broker.intake import Intake, Key, Piece
 from andiron.broker.partition import Partition
 from andiron.broker.replication_quota import ReplicationQuota, is_throttled
 from andiron.broker.seldom import Seldom
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
-from andiron.replication.follower import Fetched, Next, Position
+from andiron.replication.follower import Next, Position
 from andiron.replication.settings import ReplicationSettings
 from andiron.wire.messages.fetch import (
-    FetchPartition,
     FetchRequest,
     FetchResponse,
     FetchTopic,
     ForgottenTopic,
-    PartitionData,
     ReplicaState,
 )
 from andiron.wire.messages.list_offsets import (
@@ -78,9 +77,7 @@ class Surroundings(NamedTuple):
     broker_epoch: Callable[[], int]
     replicated: Callable[[Partition, Millis], None]  # a log has grown, been cut, or learnt of its watermark
     quota: ReplicationQuota
-    save_starts: Callable[
-        [], None
-    ]  # write down where logs start: the leader takes what it is told of it for lasting
+    save_starts: Callable[[], None]  # to the disk: the leader takes what it is told of them for lasting
 
 
 class Told(NamedTuple):
@@ -242,7 +239,9 @@ class Fetcher:
             assert position is not None
             told = self._told[key] = Told(partition.epoch, position, self._number)
             topic = topics.setdefault(key[0], FetchTopic(topic_id=key[0]))
-            topic.partitions.append(_named(key[1], told, settings.replica_fetch_max_bytes))
+            topic.partitions.append(
+                fetch_partition(key[1], told.epoch, told.position, settings.replica_fetch_max_bytes)
+            )
         request.topics = list(topics.values())
         request.forgotten_topics_data = [ForgottenTopic(topic_id=id, partitions=[n]) for id, n in self._gone]
         return request
@@ -384,27 +383,3 @@ class Fetcher:
         self._untold[key] = None
         self._around.replicated(partition, now)
         self.fetch(now)
-
-
-def fetched(said: PartitionData) -> Fetched:
-    """A leader's answer, as a follower takes it."""
-    parted = said.diverging_epoch
-    return Fetched(
-        ErrorCode.of(said.error_code),
-        cast(memoryview, said.records) if said.records else b"",
-        Offset(said.high_watermark),
-        Offset(said.log_start_offset),
-        None if parted is None else (LeaderEpoch(parted.epoch), Offset(parted.end_offset)),
-    )
-
-
-def _named(index: int, told: Told, bytes_max: int) -> FetchPartition:
-    position = told.position
-    return FetchPartition(
-        index,
-        current_leader_epoch=told.epoch,
-        fetch_offset=position.offset,
-        last_fetched_epoch=position.last_epoch,
-        log_start_offset=position.log_start,
-        partition_max_bytes=bytes_max,
-    )

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from andiron.broker.calls import Calls
-from andiron.broker.fetcher import fetched
+from andiron.broker.fetch_messages import fetched
 from andiron.broker.flushing import Sync
 from andiron.broker.node_settings import NodeSettings
 from andiron.broker.partition import Partition

@@ -2,8 +2,7 @@
 
 import pytest
 
-from andiron.broker.fetcher import LANE, RETRY_MS, fetched
-from andiron.model.errors import ErrorCode
+from andiron.broker.fetcher import LANE, RETRY_MS
 from andiron.wire.apis import APIS
 from andiron.wire.codec import decode_message
 from andiron.wire.header import decode_request_header
@@ -12,7 +11,7 @@ from andiron.wire.messages.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
 )
-from andiron.wire.messages.fetch import EpochEndOffset, FetchRequest, PartitionData
+from andiron.wire.messages.fetch import FetchRequest
 from andiron.wire.messages.list_offsets import ListOffsetsRequest
 from worlds.cluster import SmallCluster
 from worlds.cluster_client import (
@@ -214,16 +213,3 @@ def test_a_long_log_comes_in_many_fetches():
 
 
 # ── answers ──────────────────────────────────────────────────────────────────────────
-
-
-def test_an_answer_as_a_follower_takes_it():
-    said = PartitionData(0, 0, high_watermark=9, log_start_offset=3, records=b"batch")
-
-    assert fetched(said) == (ErrorCode.NONE, b"batch", 9, 3, None)
-
-
-def test_an_answer_that_says_where_the_logs_part():
-    said = PartitionData(0, 0, high_watermark=9, diverging_epoch=EpochEndOffset(4, 7), records=None)
-
-    assert fetched(said).diverging == (4, 7)
-    assert fetched(said).records == b""

@@ -89,7 +89,7 @@ def test_every_command_that_loses_something_takes_yes_and_tells_programs_what_it
 
     assert set(asks) == {
         "cluster drain", "cluster elect", "cluster quorum remove-voter", "cluster reassign", "cluster unregister",
-        "group delete", "group delete-offsets", "topic delete", "transaction abort",
+        "cluster upgrade", "group delete", "group delete-offsets", "topic delete", "transaction abort",
     }  # fmt: skip
     assert all(any("--json" in p.opts for p in each.params) for each in asks.values())
 

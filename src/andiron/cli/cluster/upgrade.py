@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import click
 
+from andiron.cli.asking import confirm, yes_option
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import columns, print_json, remark
 from andiron.client.blocking.client import Client
@@ -26,7 +27,7 @@ NO_WAY_BACK = "There is no way back from levels of metadata.version and kraft.ve
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what would be raised, and whether it could be.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option()
 @json_option
 @bootstrap_option
 def upgrade(*, dry_run: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
@@ -46,9 +47,9 @@ def upgrade(*, dry_run: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
         behind = [each for each in features if each.level < each.newest and _may_be_raised(admin, each)]
         for levels in _requests(behind):
             admin.upgrade_features(levels, validate_only=True)
-        if behind and not (dry_run or yes):
+        if behind and not dry_run:
             named = ", ".join(f"{each.name} from {each.level} to {each.newest}" for each in behind)
-            click.confirm(f"Raise {named}? {NO_WAY_BACK}.", abort=True, err=True)
+            confirm(f"Raise {named}? {NO_WAY_BACK}.", yes)
         if not dry_run:
             for levels in _requests(behind):
                 admin.upgrade_features(levels)

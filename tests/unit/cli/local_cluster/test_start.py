@@ -50,11 +50,11 @@ def test_a_nodes_process_can_be_told_from_those_of_other_clusters(
 ) -> None:
     """The README's tour kills one by what stands in its command line."""
     monkeypatch.chdir(tmp_path)
-    start_cluster(2, "data", "localhost", 9092, {}, restart=False, quiet=True)
+    start_cluster(2, "cluster", "localhost", 9092, {}, restart=False, quiet=True)
 
-    assert f"{tmp_path}/data/node-2/server.properties" in seen.made["children"][1]._arguments
+    assert f"{tmp_path}/cluster/node-2/server.properties" in seen.made["children"][1]._arguments
     readme = Path(__file__).parents[4] / "README.md"
-    assert "pkill -9 -f $PWD/data/node-2/server.properties" in readme.read_text()
+    assert "pkill -9 -f $PWD/cluster/node-2/server.properties" in readme.read_text()
 
 
 def test_quiet_announces_nothing(seen: type[Seen], tmp_path: Path, capsys: Any) -> None:
