@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -177,10 +179,11 @@ def test_what_is_preloaded_starts_no_thread_and_does_not_bring_pandas() -> None:
 def test_workers_that_wait_for_a_task_end_in_silence_when_spark_hangs_up(tmp_path: Path) -> None:
     """The daemon and the worker are Spark's own, and what a JVM does is done here."""
     served = Served(tmp_path, SERVE.replace("lambda: None", "lambda: __import__('pyspark.worker')"))
+    sockets = tempfile.mkdtemp()  # the path of a socket may not be long
     daemon = served.start(
         *("-m", "pyspark.daemon", "pyspark.worker"),
         PYTHON_UNIX_DOMAIN_ENABLED="true",
-        PYTHON_WORKER_FACTORY_SOCK_DIR=str(tmp_path),
+        PYTHON_WORKER_FACTORY_SOCK_DIR=sockets,
         PYTHON_DAEMON_KILL_WORKER_ON_FLUSH_FAILURE="1",
         SPARK_REUSE_WORKER="1",
     )
@@ -196,6 +199,7 @@ def test_workers_that_wait_for_a_task_end_in_silence_when_spark_hangs_up(tmp_pat
     finally:
         served.process.kill()
         served.process.communicate()
+        shutil.rmtree(sockets)
 
 
 def test_what_is_not_there_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
