@@ -138,7 +138,7 @@ def prepare(bootstrap: str) -> ProducerIdentity:
         transaction.initiate()
         transaction.begin()
         producer = ColumnProducer(client, transaction=transaction)
-        producer.send(pa.RecordBatch.from_pydict({"value": [b"prepared"], "partition": [0]}), "txn")
+        producer.send("txn", pa.RecordBatch.from_pydict({"value": [b"prepared"], "partition": [0]}))
         producer.flush()
         return transaction.identity
 

@@ -202,9 +202,12 @@ STEPS = [
 ]  # fmt: skip
 
 # What Andiron says where it is not what Kafka says: the reasons are in docs/kafka-tools.md.
-FEATURES = r"kraft\.version\s+SupportedMinVersion: 0\s+SupportedMaxVersion: 1\s+FinalizedVersionLevel: 0"
+FEATURES = r"kraft\.version\s+SupportedMinVersion: 0\s+SupportedMaxVersion: 1\s+FinalizedVersionLevel: 1"
+VOTERS = r'CurrentVoters: \[\{"id": 1, "directoryId": "'
 UNSERVED = r"UnsupportedVersionException: The (node|broker) does not support \w+"
 DIFFERENT = {
+    "the quorum": VOTERS,
+    "the quorum, of a controller": VOTERS,
     "features": FEATURES,
     "features, of a controller": FEATURES,
     "what lies where": r'"partition":"t-0","size":\d+,"offsetLag":0,"isFuture":false',

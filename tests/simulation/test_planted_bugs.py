@@ -98,6 +98,7 @@ SLOWLY = {
     "a_follower_does_not_hear_where_its_leaders_log_starts",
     "the_first_of_two_fetches_takes_the_news_of_the_second",
     "an_earlier_life_of_a_broker_may_join_the_isr",
+    "a_flush_that_could_not_begin_is_forgotten",
 }
 EACH = [(nodes, name, seed) for nodes, named in CAUGHT_BY.items() for name, seed in named.items()]
 QUICK = {nodes: list(dict.fromkeys(seeds.values())) for nodes, seeds in CAUGHT_BY.items()}
