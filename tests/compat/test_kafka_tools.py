@@ -203,7 +203,7 @@ STEPS = [
 
 # What Andiron says where it is not what Kafka says: the reasons are in docs/kafka-tools.md.
 FEATURES = r"kraft\.version\s+SupportedMinVersion: 0\s+SupportedMaxVersion: 1\s+FinalizedVersionLevel: 1"
-VOTERS = r'CurrentVoters: \[\{"id": 1, "directoryId": "'
+VOTERS = r'CurrentVoters:\s+\[\{"id": 1, "directoryId": "'
 UNSERVED = r"UnsupportedVersionException: The (node|broker) does not support \w+"
 DIFFERENT = {
     "the quorum": VOTERS,
