@@ -55,8 +55,8 @@ class Watch:
         self._note("memory", "MB", at, values["process_resident_memory_bytes"] / MB)
         self._note("descriptors", "", at, len(list(Path(f"/proc/{self._pid}/fd").iterdir())))
         for name, labels, value in told:
-            if name == "andiron_kept_entries":
-                self._note(_LABEL.search(labels)[1], "entries", at, float(value))  # type: ignore[index]
+            if name == "andiron_kept_entries" and (table := _LABEL.search(labels)):
+                self._note(table[1], "entries", at, float(value))
         self._note("stood still", "s", at, values["andiron_stood_still_seconds_total"])
         took, count = self._requests(told)
         if count:

@@ -29,6 +29,7 @@ from andiron.copying.opening import Opening
 from andiron.copying.plan import POLICY
 from andiron.copying.proof import Proof, Prover
 from andiron.copying.sides import SOURCE, TARGET, Side, check_distinct
+from andiron.copying.wishes import Wishes
 
 GROUPS_S = 5.0  # between two looks at the groups of the source
 SHOWN_S = 0.5
@@ -116,23 +117,15 @@ def copy(
         raise click.UsageError("--no-groups and --groups exclude each other")
     screen = Screen()
     committed = not read_uncommitted
+    wishes = Wishes(
+        topics, exclude, committed, not shift_offsets, follow, accept_loss, replication_factor, rate
+    )
     settings = ClientSettings(client_id="andiron-copy")
     with Client(source, settings) as reading, Client(target, settings) as writing, stopping() as stop:
         sides = Side(SOURCE, reading, "--from"), Side(TARGET, writing, "--to")
         source_cluster = sides[0].reach()
         check_distinct(source_cluster, sides[1].reach())
-        opening = Opening(
-            *sides,
-            source_cluster,
-            topics,
-            exclude,
-            committed=committed,
-            keep_offsets=not shift_offsets,
-            follow=follow,
-            accept_loss=accept_loss,
-            replication_factor=replication_factor,
-            tell=screen.say,
-        )
+        opening = Opening(*sides, source_cluster, wishes, tell=screen.say)
         plans = opening.plan()
         if not plans:
             raise Failure(
@@ -152,10 +145,6 @@ def copy(
         copier = Copier(
             *sides,
             opening,
-            committed=committed,
-            follow=follow,
-            accept_loss=accept_loss,
-            rate=rate,
             stopping=stop,
             tell=screen.say,
             between_rounds=lambda: looking.look(copier),

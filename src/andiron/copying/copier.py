@@ -67,10 +67,6 @@ class Copier:
         target: Side,
         opening: Opening,
         *,
-        committed: bool = True,
-        follow: bool = False,
-        accept_loss: bool = False,
-        rate: float | None = None,
         stopping: Callable[[], bool] = lambda: False,
         tell: Callable[[str], None] = lambda text: None,
         between_rounds: Callable[[], None] = lambda: None,
@@ -78,10 +74,10 @@ class Copier:
         self.copies: dict[TopicPartition, PartitionCopy] = {}
         self.set_aside: dict[str, str] = {}  # topic or partition → why
         self._source, self._target, self._opening = source, target, opening
-        self._committed, self._follow, self._accept_loss = committed, follow, accept_loss
-        self._pace, self._reading = Pace(rate), reader_settings(rate)
+        self._wishes = wishes = opening.wishes
+        self._pace, self._reading = Pace(wishes.rate), reader_settings(wishes.rate)
         self._stopping, self._tell, self._between_rounds = stopping, tell, between_rounds
-        self._ends = {} if follow else opening.source_ends()
+        self._ends = {} if wishes.follow else opening.source_ends()
         self._failures = 0
 
     def run(self) -> None:
@@ -115,9 +111,9 @@ class Copier:
                 if not self.is_set_aside(each)
             ]
             with Reader(
-                self._source.client, positions, committed=self._committed, settings=self._reading
+                self._source.client, positions, committed=self._wishes.committed, settings=self._reading
             ) as reader:
-                while not (self._stopping() or (reader.is_done and not self._follow)):
+                while not (self._stopping() or (reader.is_done and not self._wishes.follow)):
                     self._round(reader, producer)
                     self._between_rounds()
                     if self._opening.grown():
@@ -187,7 +183,7 @@ class Copier:
         if error.code in _LOST and self._give_up_lost():
             return
         unsure = error.code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-        patient = isinstance(error, Retriable) and self._follow
+        patient = isinstance(error, Retriable) and self._wishes.follow
         if not patient and not (unsure and self._failures < ATTEMPTS_MAX):
             raise error
         self._tell(f"{error.detail}; looking again where both sides are")
@@ -206,7 +202,7 @@ class Copier:
             [each for each in self.copies if not self.is_set_aside(each)]
         ).items():
             copy = self.copies[partition]
-            if copy.source < start and self._accept_loss:
+            if copy.source < start and self._wishes.accept_loss:
                 lost = True  # told and stepped over when it is opened anew
             elif copy.source < start:
                 self._give_up(

@@ -11,7 +11,7 @@ target must be the record of the source that it says it is.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import pyarrow as pa
 
@@ -29,6 +29,7 @@ from andiron.copying.producer import CopyProducer
 from andiron.copying.selection import check_patterns, is_chosen
 from andiron.copying.sides import SOURCE, TARGET, Side, on
 from andiron.copying.state import Note, Ours, State, StateTopic, Target
+from andiron.copying.wishes import Wishes
 from andiron.model.ids import TopicPartition
 
 LOOK_S = 10.0  # between two looks for topics and partitions that are new
@@ -44,22 +45,14 @@ class Opening:
         source: Side,
         target: Side,
         source_cluster: str,
-        patterns: Sequence[str],
-        excluded: Sequence[str],
+        wishes: Wishes,
         *,
-        committed: bool = True,
-        keep_offsets: bool = True,
-        follow: bool = False,
-        accept_loss: bool = False,
-        replication_factor: int | None = None,
         tell: Callable[[str], None] = lambda text: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._source, self._target = source, target
-        self._patterns, self._excluded = patterns, excluded
-        self._committed, self._keep, self._follow = committed, keep_offsets, follow
-        self._accept_loss = accept_loss
-        self._replication_factor, self._tell, self._clock = replication_factor, tell, clock
+        self._source, self._target, self.wishes = source, target, wishes
+        self._excluded = list(wishes.exclude)
+        self._tell, self._clock = tell, clock
         self._notes = StateTopic(target.client)
         self._looked_at = clock()
         with on(TARGET):
@@ -79,11 +72,11 @@ class Opening:
         with on(SOURCE):
             topics = self._source.client.topics()
         if not self.plans:
-            check_patterns(topics, self._patterns)
-        wanted = [each for each in topics if is_chosen(each, self._patterns, self._excluded)]
+            check_patterns(topics, self.wishes.topics)
+        wanted = [each for each in topics if is_chosen(each, self.wishes.topics, self._excluded)]
         with on(TARGET):
             there = {each.name: each for each in self._target.client.topics()}
-        self.sources = self._source.facts(wanted, committed=self._committed)
+        self.sources = self._source.facts(wanted, committed=self.wishes.committed)
         self.targets = self._target.facts([there[each.name] for each in wanted if each.name in there])
         understood, brokers = self._target.understood(), len(self._target.client.metadata.brokers)
         self.plans = {
@@ -93,7 +86,7 @@ class Opening:
                 self._known(there.get(each.name)),
                 brokers,
                 understood,
-                self._replication_factor,
+                self.wishes.replication_factor,
             )
             for each in wanted
         }
@@ -123,7 +116,7 @@ class Opening:
 
     def grown(self) -> bool:
         """Whether there is more to copy than there was, looked for now and then; what is new is then prepared."""
-        if not self._follow or self._clock() - self._looked_at < LOOK_S:
+        if not self.wishes.follow or self._clock() - self._looked_at < LOOK_S:
             return False
         self._looked_at = self._clock()
         with on(SOURCE):
@@ -131,7 +124,7 @@ class Opening:
         fresh = [
             each.name
             for each in topics
-            if is_chosen(each, self._patterns, self._excluded)
+            if is_chosen(each, self.wishes.topics, self._excluded)
             and (each.name not in self.plans or len(each.partitions) > self.plans[each.name].partitions)
         ]
         if not fresh:
@@ -139,7 +132,7 @@ class Opening:
         for plan in self.plan():
             if plan.refusal:
                 self._tell(f"not copied: {plan.refusal}")
-                self._excluded = [*self._excluded, plan.name]
+                self._excluded.append(plan.name)
                 del self.plans[plan.name]
         self.prepare()
         self._tell(f"new on the source: {', '.join(fresh)}")
@@ -203,7 +196,12 @@ class Opening:
         known = self.state.maps.get((topic, number))
         if known is None:
             copy = begun(
-                partition, topic, source_start, target, deletes=deletes(facts.configs), keep=self._keep
+                partition,
+                topic,
+                source_start,
+                target,
+                deletes=deletes(facts.configs),
+                keep=self.wishes.keep_offsets,
             )
             self.state.maps[topic, number] = copy.map
         else:
@@ -212,7 +210,7 @@ class Opening:
             copy = resumed(partition, topic, known, target[1])
             if copy.source - 1 >= source_start and copy.target > max(target[0], known.first.target):
                 self._check_last(copy)
-        if copy.source < source_start and self._accept_loss:
+        if copy.source < source_start and self.wishes.accept_loss:
             self._tell(
                 f"{partition}: offsets {copy.source} to {source_start - 1} are gone from the source; "
                 "going on behind them"
@@ -223,8 +221,8 @@ class Opening:
 
     def _check_last(self, copy: PartitionCopy) -> None:
         """Whether the last record on the target is the one it is said to be; a compacted one says nothing."""
-        ours = _record(self._source.client, copy.partition, copy.source - 1, self._committed)
-        theirs = _record(self._target.client, copy.partition, copy.target - 1, self._committed)
+        ours = _record(self._source.client, copy.partition, copy.source - 1, self.wishes.committed)
+        theirs = _record(self._target.client, copy.partition, copy.target - 1, self.wishes.committed)
         compacted = "compact" in self.sources[copy.partition.topic].value(POLICY)
         is_another = not compacted if ours is None else not ours.equals(theirs)
         if theirs is not None and is_another:

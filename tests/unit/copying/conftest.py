@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from andiron.client.blocking.transaction import Transaction
 from andiron.copying.copier import Copier
 from andiron.copying.opening import Opening
 from andiron.copying.sides import SOURCE, TARGET, Side
+from andiron.copying.wishes import Wishes
 from andiron.model.ids import TopicPartition
 from andiron.records.record import Record
 from peers.node import Node
@@ -59,19 +62,19 @@ class Both:
             producer.flush()
             transaction.commit() if commit else transaction.abort()
 
-    def opening(self, **options: object) -> Opening:
+    def opening(self, clock: Callable[[], float] = time.monotonic, **wishes: Any) -> Opening:
         """Planned, not prepared."""
-        opening = Opening(self.source, self.target, self.source.reach(), [self.topic], [], **options)  # type: ignore[arg-type]
+        wanted = Wishes((self.topic,), **wishes)
+        opening = Opening(self.source, self.target, self.source.reach(), wanted, clock=clock)
         opening.plan()
         return opening
 
-    def copy(self, **options: object) -> Copier:
+    def copy(self, **options: Any) -> Copier:
         """A copy from the beginning to the end, or on from where one was."""
-        choices = {name: options.pop(name) for name in ("keep_offsets",) if name in options}
-        shared = {name: options[name] for name in ("accept_loss", "follow", "committed") if name in options}
-        opening = self.opening(**shared, **choices)
+        wishes = {each.name: options.pop(each.name) for each in fields(Wishes) if each.name in options}
+        opening = self.opening(**wishes)
         opening.prepare()
-        copier = Copier(self.source, self.target, opening, **options)  # type: ignore[arg-type]
+        copier = Copier(self.source, self.target, opening, **options)
         copier.run()
         opening.close()
         return copier

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.copying.chunks import WHOLE_BYTES, Chunk, chunks_of, signed
 from andiron.model.ids import TopicPartition
@@ -14,8 +16,8 @@ P = TopicPartition("t", 0)
 LARGE = b"x" * (2 * WHOLE_BYTES)
 
 
-def batch(base: int, *values: bytes | None, codec: str = "none", **options: object) -> Batch:
-    builder = BatchBuilder(base_offset=base, codec=CODECS[codec], **options)  # type: ignore[arg-type]
+def batch(base: int, *values: bytes | None, codec: str = "none", **options: Any) -> Batch:
+    builder = BatchBuilder(base_offset=base, codec=CODECS[codec], **options)
     for at, value in enumerate(values):
         builder.append(1_000 + base + at, b"key", value, [("h", b"v"), ("n", None)])
     return Batch(builder.build(max_timestamp=9_000 if options.get("timestamp_type") else None))
