@@ -4,8 +4,7 @@
     target  from ────────────────▶ upto                                                                       ┴─▶ equal
 
 Nothing of how the copy was made is used but the map of offsets, for where both sides begin: at the first record that
-retention has left on both. A checksum does not depend on how answers are cut: each column is hashed as one long string
-of bytes, its lengths as another.
+retention has left on both. A checksum does not depend on how answers are cut (columns/digest.py).
 
 Where records are compacted, each side drops in its own time what a later record of the same key replaces. If plain
 checksums differ there, the last record of each key is what has to be the same, tombstones counting as absence.
@@ -18,16 +17,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from andiron.client.blocking.column_reader import ColumnReader
-from andiron.columns.rows import bounds_of
+from andiron.columns.digest import RowsDigest
 from andiron.copying.partition_copy import PartitionCopy
 from andiron.copying.sides import Side, on
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
 
 ATTEMPTS_MAX = 3  # where retention takes the first records while they are read
+COMPARED = ["key", "value", "timestamp", "headers"]
 _DIGEST_BYTES = 16
 IN_FULL, BY_KEY = "in full", "by key"
 
@@ -49,34 +48,20 @@ class Proof:
 
 
 class Checksum:
-    """Of records in order, however they are cut into answers."""
+    """Of records in order, with their count."""
 
     def __init__(self) -> None:
         self.records = 0
-        self._hashes = [hashlib.blake2b(digest_size=_DIGEST_BYTES) for _ in range(10)]
+        self._digest = RowsDigest()
 
     def update(self, rows: pa.RecordBatch) -> None:
-        """Go on with these records, which have a column of headers."""
+        """Go on with these records."""
         self.records += rows.num_rows
-        headers = rows.column("headers")
-        flat = headers.flatten()
-        counts = pc.list_value_length(headers).fill_null(0)
-        numbers = [rows.column("timestamp").cast(pa.int64()), counts]
-        blobs = [rows.column("key"), rows.column("value"), flat.field(0).cast(pa.binary()), flat.field(1)]
-        hashes = iter(self._hashes)
-        for column in numbers:
-            next(hashes).update(column.to_numpy(zero_copy_only=False).tobytes())
-        for column in blobs:
-            lengths = pc.binary_length(column).fill_null(-1)
-            next(hashes).update(lengths.to_numpy(zero_copy_only=False).tobytes())
-            next(hashes).update(_bytes_of(column))
+        self._digest.add(rows.select(COMPARED))
 
     def text(self) -> str:
         """In hexadecimal digits."""
-        together = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-        for each in self._hashes:
-            together.update(each.digest())
-        return together.hexdigest()
+        return self._digest.hexdigest()
 
 
 class LastOfKeys:
@@ -87,7 +72,7 @@ class LastOfKeys:
 
     def update(self, rows: pa.RecordBatch) -> None:
         """Go on with these records."""
-        for row in rows.select(["key", "value", "timestamp", "headers"]).to_pylist():
+        for row in rows.select(COMPARED).to_pylist():
             key = row.pop("key")
             if row["value"] is None:
                 self._last.pop(key, None)
@@ -153,10 +138,3 @@ class Prover:
             side.client, partition, start, end, headers=True, committed=self._committed
         ) as reader:
             yield from reader
-
-
-def _bytes_of(column: pa.Array) -> memoryview | bytes:
-    """What the blobs of a column are made of, one after another."""
-    bounds = bounds_of(column)
-    data = column.buffers()[2]
-    return memoryview(data)[int(bounds[0]) : int(bounds[-1])] if data is not None and len(column) else b""

@@ -22,8 +22,8 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.column_producer import ColumnProducer
 from andiron.client.blocking.transaction import Transaction
 from andiron.client.core.outbox import ProducerIdentity
+from andiron.columns.digest import RowsDigest
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.spark.sink.digest import RowsDigest
 from andiron.spark.sink.options import SinkOptions
 from andiron.spark.sink.rows import Columns
 from andiron.spark.sink.slots import Slots

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from andiron.spark.sink.digest import RowsDigest
+from andiron.columns.digest import RowsDigest
 
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 ROWS: dict[str, list[Any]] = {

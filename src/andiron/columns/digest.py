@@ -1,9 +1,9 @@
-"""What the rows of a task are, in a few bytes: by it rows that were lost are known again when they are written anew.
+"""What records are, in a few bytes: a checksum over columns that does not depend on how they are cut into batches.
 
-    rows ─▶ key, value, headers, topic, partition ─▶ lengths and bytes of each, hashed as they come ─▶ 32 digits
+    rows ─▶ key, value, headers, timestamp, … ─▶ lengths and bytes of each column, hashed as they come ─▶ 32 digits
 
-Two tasks have the same digest if they wrote the same rows in the same order, however these were cut into Arrow batches.
-It is asked for where a transaction may be aborted although it was decided (commits.py, mending).
+Two readings have the same digest if they gave the same records in the same order. By it a copy is proven (copying/
+proof.py), and rows that Spark's sink has lost are known again when they are written anew (spark/sink/finishing.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIZE = 16
 
 
 class RowsDigest:
-    """Of records as rows.py makes them."""
+    """Of records as rows, column by column."""
 
     def __init__(self) -> None:
         self._parts: dict[str, Any] = defaultdict(lambda: hashlib.blake2b(digest_size=SIZE))
@@ -42,8 +42,8 @@ class RowsDigest:
             flat = column.flatten()
             for at in range(kind.value_type.num_fields):
                 self._add(f"{name} {at}", pc.struct_field(flat, [at]))
-        elif pa.types.is_integer(kind):
-            self._add_numbers(name, column)
+        elif pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
+            self._add_numbers(name, column.cast(pa.int64()))
         else:
             as_bytes = column.cast(pa.large_binary())
             self._add_numbers(f"{name} length", pc.binary_length(as_bytes))
