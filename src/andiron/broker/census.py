@@ -28,11 +28,12 @@ class Kept(NamedTuple):
     table: str
     entries: int
     living: int
+    heaps: int = 1  # of how many it is the sum: each may have some to spare
 
     @property
     def is_worn(self) -> bool:
         """Whether most of it is of what was, and is no more."""
-        return self.entries > 2 * self.living + SPARE
+        return self.entries > 2 * self.living + self.heaps * SPARE
 
 
 def census(broker: Broker) -> list[Kept]:
@@ -66,6 +67,7 @@ def _of_groups(broker: Broker) -> Iterator[Kept]:
         "timers of groups",
         sum(each.timers.entries for each in machines),
         sum(len(each.timers) for each in machines),
+        heaps=len(machines),
     )
     yield Kept(
         "weights of groups",

@@ -19,6 +19,11 @@ def test_as_many_spare_entries_as_living_ones_are_no_harm():
     assert Kept("t", 2 * 10 + SPARE + 1, 10).is_worn
 
 
+def test_each_heap_of_a_sum_may_have_its_spare_entries():
+    assert not Kept("t", 2 * 10 + 3 * SPARE, 10, heaps=3).is_worn
+    assert Kept("t", 2 * 10 + 3 * SPARE + 1, 10, heaps=3).is_worn
+
+
 def test_a_node_alone_keeps_nothing_of_transactions_that_are_over():
     node = coordinating()
     producer = begun(node)
