@@ -17,7 +17,10 @@ class MemoryFollowsState(Watcher):
     """Counts the entries of tables, and what they are of."""
 
     def went_down(self, host: Host, end: End) -> None:
-        self.rested(host)
+        if (
+            host.is_open
+        ):  # one that is still reading its logs remembers what it reads, until it knows what is committed
+            self.rested(host)
 
     def rested(self, host: Host) -> None:
         if host.node is None:
