@@ -65,8 +65,8 @@ CAUGHT_BY = {
         "a_snapshot_leaves_settings_out": 18,
         "what_a_snapshot_told_is_replayed_from_the_log": 22,
         "the_watermark_does_not_wait_for_followers": 21,
-        "the_watermark_does_not_wait_for_who_is_about_to_be_in_sync": 15,
-        "a_follower_never_gives_way": 34,
+        "the_watermark_does_not_wait_for_who_is_about_to_be_in_sync": 10,
+        "a_follower_never_gives_way": 11,
         "a_follower_gives_way_to_its_own_watermark": 21,
         "a_follower_that_is_far_behind_is_called_in_sync": 34,
         "acks_all_is_answered_before_the_followers_have_it": 18,
@@ -87,10 +87,10 @@ CAUGHT_BY = {
         "a_reassignment_is_done_before_the_new_replicas_are_in_sync": 38,
         "whoever_was_in_sync_once_stays_eligible": 34,
         "a_follower_takes_all_that_it_has_for_committed": 18,
-        "a_new_leader_takes_all_that_it_has_for_committed": 25,
+        "a_new_leader_takes_all_that_it_has_for_committed": 34,
         "a_controller_does_not_note_which_producer_ids_it_gave": 21,
         "a_follower_takes_in_all_that_has_come_in_one_step": 11,
-        "a_pause_counts_as_silence": 9,
+        "a_pause_counts_as_silence": 19,
     },
 }
 # These are caught only at the end of a history that takes a quarter of a minute, or of many.
