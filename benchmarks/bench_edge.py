@@ -36,7 +36,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from andiron.broker.settings import BrokerSettings
+from andiron.broker.settings.broker_settings import BrokerSettings
 from andiron.edge.carrier import Carrier, Copying, Sendfile
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher

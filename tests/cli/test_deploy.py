@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from andiron.broker.node_settings import NodeSettings
-from andiron.broker.properties import parse_properties
+from andiron.broker.settings.node_settings import NodeSettings
+from andiron.broker.settings.properties import parse_properties
 from andiron.cli.main import andiron
 from andiron.client.core.cluster_descriptions import parse_uuid
 

@@ -1,13 +1,13 @@
 """A cluster of one controller and some brokers that are only registered.
 
-`run` does what broker/shards.py does: decide, append, replay, answer.
+`run` does what broker/coordinators/shard.py does: decide, append, replay, answer.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.brokers import RegisterBroker
 from andiron.controller.controller import BeginCluster, Controller
 from andiron.controller.features import SUPPORTED

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from andiron.broker.settings import BrokerSettings
+from andiron.broker.settings.broker_settings import BrokerSettings
 from andiron.edge.carrier import Carrier
 from andiron.edge.flusher import Flusher
 from andiron.edge.host import Host

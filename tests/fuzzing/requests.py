@@ -15,7 +15,7 @@ import random
 from typing import Any, NamedTuple
 
 from andiron.broker.handlers import HANDLERS
-from andiron.broker.listeners import Scope
+from andiron.broker.settings.listeners import Scope
 from andiron.wire.apis import APIS
 from andiron.wire.codec import encode_message
 from andiron.wire.header import encode_request_header

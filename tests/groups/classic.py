@@ -1,6 +1,6 @@
 """A coordinator of classic groups with its log and a clock that stands still until it is moved.
 
-`run` does what broker/shards.py does: decide, append, replay, answer.
+`run` does what broker/coordinators/shard.py does: decide, append, replay, answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A coordinator with topics, a log and a clock that stands still until it is moved; and consumers to talk to it.
 
-`Coordinator.ask` does what broker/shards.py does: decide, append (as bytes), replay, answer. A `Consumer` behaves as
-Kafka's clients do: it takes what it is assigned, lets go of what it is not, and says so with its next heartbeat.
+`Coordinator.ask` does what broker/coordinators/shard.py does: decide, append (as bytes), replay, answer. A `Consumer`
+behaves as Kafka's clients do: it takes what it is assigned, lets go of what it is not, and says so with its next
+heartbeat.
 """
 
 from __future__ import annotations

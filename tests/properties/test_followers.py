@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ProtocolError
 from andiron.records.batch import iterate
 from andiron.replication.follower import Fetched, FollowerReplica, Next

@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from unittest.mock import patch
 
 from andiron.broker.handlers import delete_records
-from andiron.broker.log_directories import LogDirectories
-from andiron.broker.metadata import Metadata
-from andiron.broker.partition import Partition
-from andiron.broker.replica_moves import ReplicaMoves
+from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.replicas.log_directories import LogDirectories
+from andiron.broker.replicas.partition import Partition
+from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.log import producers, recovery
 from andiron.log.batch_filter import BatchFilter
 from andiron.log.checkpoints import LOG_STARTS
@@ -66,7 +66,7 @@ def the_dedupe_window_is_too_short():
 
 @bug
 def a_batch_is_taken_at_its_headers_word():
-    return patch("andiron.broker.partition.check_records", lambda batch, *rules, **more: batch)
+    return patch("andiron.broker.replicas.partition.check_records", lambda batch, *rules, **more: batch)
 
 
 @bug

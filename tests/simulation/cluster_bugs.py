@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from unittest.mock import patch
 
-from andiron.broker import quorum_member, quorum_requests, snapshot_cutting
+from andiron.broker.coordinators.shard import Shard
 from andiron.broker.handlers.fetch import Fetch
-from andiron.broker.housekeeping import Housekeeping
-from andiron.broker.intake import Intake
-from andiron.broker.metadata import Metadata
-from andiron.broker.partition import Partition
-from andiron.broker.shards import Shard
+from andiron.broker.metadata.metadata import Metadata, quorum_member, quorum_requests, snapshot_generator
+from andiron.broker.replicas.fetch_intake import Intake
+from andiron.broker.replicas.housekeeping import Housekeeping
+from andiron.broker.replicas.partition import Partition
 from andiron.controller import in_sync, registrations, transition
 from andiron.controller.controller import Controller
 from andiron.controller.image import Image
@@ -116,7 +115,7 @@ def a_snapshot_leaves_settings_out():
     def some(image):
         return (record for record in records_of(image) if not isinstance(record, ConfigRecord))
 
-    return patch.object(snapshot_cutting, "records_of", some)
+    return patch.object(snapshot_generator, "records_of", some)
 
 
 @bug

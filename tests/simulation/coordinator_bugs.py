@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from unittest.mock import patch
 
-from andiron.broker import group_coordinator
-from andiron.broker.internal_topics import INTERNAL
-from andiron.broker.partition import Partition
-from andiron.broker.shards import Shard
-from andiron.broker.waiting import Wait
+from andiron.broker.coordinators import group_coordinator
+from andiron.broker.coordinators.internal_topics import INTERNAL
+from andiron.broker.coordinators.shard import Shard
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.partition import Partition
 from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.consumer.member import Member

@@ -10,8 +10,8 @@ import errno
 from collections import deque
 from random import Random
 
-from andiron.broker.node import Node
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.node.node import Node
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.log.disk import FileSlice
 from andiron.model.effects import (
     Answered,

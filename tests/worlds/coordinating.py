@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from andiron.broker.coordinator import partition_of
-from andiron.broker.internal_topics import ADMIN_CLIENT_ID
+from andiron.broker.coordinators.coordinator import partition_of
+from andiron.broker.coordinators.internal_topics import ADMIN_CLIENT_ID
 from andiron.model.errors import ErrorCode
 from andiron.records.builder import build
 from andiron.records.record import Record

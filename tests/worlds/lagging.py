@@ -1,6 +1,6 @@
 """A cluster whose metadata log is kept short, and a node of it that was away for too long."""
 
-from andiron.broker.snapshot_fetch import SnapshotFetch
+from andiron.broker.metadata.snapshot_fetch import SnapshotFetch
 from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from andiron.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from worlds.cluster import SmallCluster

@@ -1,8 +1,8 @@
 """A node without an edge: requests go in as frames, fsyncs and jobs are done when the test says so."""
 
 from andiron.broker.handlers import HANDLERS
-from andiron.broker.node import Node
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.node.node import Node
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.model.effects import Close, Connected, Finished, Flush, Flushed, Received, Reply, Woken, Work
 from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import NO_TOPIC_ID

@@ -26,37 +26,37 @@ from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 
-from andiron.broker.acquaintances import Acquaintances
-from andiron.broker.calls import Calls
-from andiron.broker.client_telemetry import ClientTelemetry
-from andiron.broker.controller_channel import ControllerChannel
-from andiron.broker.fetch_sessions import FetchSessions
-from andiron.broker.fetcher import Surroundings
-from andiron.broker.fetchers import Fetchers
-from andiron.broker.flushing import Flushing
-from andiron.broker.followers import Followers
-from andiron.broker.following import Following
-from andiron.broker.group_coordinator import GroupCoordinator
-from andiron.broker.housekeeping import Housekeeping
-from andiron.broker.in_sync import InSync
-from andiron.broker.lifecycle import Lifecycle, Stage
-from andiron.broker.listeners import Scope
-from andiron.broker.live_settings import LiveSettings
-from andiron.broker.log_directories import LogDirectories
-from andiron.broker.marker_sender import MarkerSender
-from andiron.broker.marker_writer import MarkerWriter
-from andiron.broker.metadata import Metadata
-from andiron.broker.node_settings import NodeSettings
-from andiron.broker.partition import Partition, Written
-from andiron.broker.partitions import Partitions, close_all
-from andiron.broker.producer_ids import ProducerIds
-from andiron.broker.replica_places import ReplicaPlaces
-from andiron.broker.replication_quota import ReplicationQuota
-from andiron.broker.request import Request
-from andiron.broker.seldom import Seldom
-from andiron.broker.transaction_coordinator import TransactionCoordinator
-from andiron.broker.turns import Turns
-from andiron.broker.waiting import Wait, WaitingRoom
+from andiron.broker.coordinators.group_coordinator import GroupCoordinator
+from andiron.broker.coordinators.marker_sender import MarkerSender
+from andiron.broker.coordinators.marker_writer import MarkerWriter
+from andiron.broker.coordinators.transaction_coordinator import TransactionCoordinator
+from andiron.broker.metadata.broker_lifecycle import Lifecycle, Stage
+from andiron.broker.metadata.controller_channel import ControllerChannel
+from andiron.broker.metadata.known_brokers import Acquaintances
+from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.producer_ids import ProducerIds
+from andiron.broker.metadata.publisher import Following
+from andiron.broker.node.calls import Calls
+from andiron.broker.node.request import Request
+from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.turns import Turns
+from andiron.broker.node.waiting import Wait, WaitingRoom
+from andiron.broker.replicas.directory_assignments import ReplicaPlaces
+from andiron.broker.replicas.fetch_sessions import FetchSessions
+from andiron.broker.replicas.fetcher_manager import Fetchers
+from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.follower_states import Followers
+from andiron.broker.replicas.housekeeping import Housekeeping
+from andiron.broker.replicas.isr import InSync
+from andiron.broker.replicas.log_directories import LogDirectories
+from andiron.broker.replicas.partition import Partition, Written
+from andiron.broker.replicas.partitions import Partitions, close_all
+from andiron.broker.replicas.replica_fetcher import Surroundings
+from andiron.broker.replicas.replication_quota import ReplicationQuota
+from andiron.broker.settings.dynamic_settings import LiveSettings
+from andiron.broker.settings.listeners import Scope
+from andiron.broker.settings.node_settings import NodeSettings
+from andiron.broker.telemetry.client_telemetry import ClientTelemetry
 from andiron.controller.image import BROKER, Image
 from andiron.log.disk import Disk
 from andiron.model.chance import Chance

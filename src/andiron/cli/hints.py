@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from andiron.broker.listeners import EVERYWHERE, bracketed
+from andiron.broker.settings.listeners import EVERYWHERE, bracketed
 
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 9092
 

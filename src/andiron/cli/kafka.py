@@ -6,8 +6,8 @@ import os
 
 import click
 
-from andiron.broker.properties import parse_properties
-from andiron.broker.stored_metadata import read_metadata
+from andiron.broker.metadata.stored_metadata import read_metadata
+from andiron.broker.settings.properties import parse_properties
 from andiron.cli.failures import Failure
 from andiron.cli.identity import identity_at
 from andiron.cli.kafka_properties import for_kafka

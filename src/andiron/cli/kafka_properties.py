@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andiron.broker.listeners import Listener, bracketed
-from andiron.broker.node_settings import NodeSettings
-from andiron.broker.stored_metadata import StoredMetadata
+from andiron.broker.metadata.stored_metadata import StoredMetadata
+from andiron.broker.settings.listeners import Listener, bracketed
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.cli.failures import Failure
 from andiron.cli.local_cluster.layout import escaped
 from andiron.cli.up import node_by_itself

@@ -1,6 +1,6 @@
 """`andiron log mend`: a damaged metadata log is made to hold again, with as much kept as can be.
 
-A start refuses damage in what was committed (broker/metadata_damage.py) and names this command. It shows what would
+A start refuses damage in what was committed (broker/metadata/damage.py) and names this command. It shows what would
 be kept and what lost, and changes nothing until it is told to; the damaged files stay beside the log.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from andiron.broker.metadata_damage import topics_of
-from andiron.broker.quorum_messages import METADATA
-from andiron.broker.snapshot_files import SnapshotFiles
+from andiron.broker.metadata.damage import topics_of
+from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.metadata.snapshot_files import SnapshotFiles
 from andiron.cli.failures import Failure
 from andiron.cli.options import json_option
 from andiron.cli.output import plural, print_json

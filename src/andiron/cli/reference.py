@@ -13,10 +13,10 @@ import os
 import sys
 from importlib import import_module
 
-from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
 from andiron.broker.handlers import HANDLERS, Handler
-from andiron.broker.listeners import Scope
-from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
+from andiron.broker.settings.broker_settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
+from andiron.broker.settings.listeners import Scope
+from andiron.broker.telemetry.client_metrics import CLIENT_METRICS_ROWS
 from andiron.cli.hints import DEFAULT_HOST, DEFAULT_PORT
 from andiron.cli.local_cluster.layout import lay_out
 from andiron.cli.up import node_by_itself

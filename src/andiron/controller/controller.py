@@ -12,7 +12,7 @@ The one thing that is soft is who was heard of when (sessions.py). It is true wh
 are written or not, so every decision is firm. A controller that takes over is told so by `Loaded` and by the
 clock from then on: brokers that are silent are fenced, leaders given back to where they belong.
 
-Read next: topics.py, brokers.py, and broker/shards.py, which runs this machine.
+Read next: topics.py, brokers.py, and broker/coordinators/shard.py, which runs this machine.
 """
 
 from __future__ import annotations

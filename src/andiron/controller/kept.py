@@ -6,8 +6,9 @@
     DelegationTokenRecord        who may log in for whom
 
 A Kafka that is told of no authorizer keeps its access rules too and asks nobody for them; a node that is told of one,
-or of a listener with SASL, does not start here (broker/kafka_settings.py). So nobody is let in who was to be kept
-out. But a folder may come from Kafka and go back: each of these is in the image, in our snapshots, and there again.
+or of a listener with SASL, does not start here (broker/settings/unserved_settings.py). So nobody is let in who was to
+be kept out. But a folder may come from Kafka and go back: each of these is in the image, in our snapshots, and there
+again.
 
 Read next: image.py, which replays the rest.
 """

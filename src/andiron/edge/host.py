@@ -51,8 +51,8 @@ from andiron.model.errors import AndironError
 from andiron.model.ids import NEVER, Millis
 
 if TYPE_CHECKING:
-    from andiron.broker.node import Node
-    from andiron.broker.settings import BrokerSettings
+    from andiron.broker.node.node import Node
+    from andiron.broker.settings.broker_settings import BrokerSettings
     from andiron.edge.flusher import Flusher
     from andiron.edge.worker import Worker
 

@@ -21,7 +21,7 @@ from andiron.edge.loop import READ, Loop
 from andiron.model.errors import AndironError
 
 if TYPE_CHECKING:
-    from andiron.broker.settings import BrokerSettings
+    from andiron.broker.settings.broker_settings import BrokerSettings
 
 ACCEPTS_MAX = 64  # in one turn
 

@@ -27,8 +27,8 @@ from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
-from andiron.broker.node import Node
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.node.node import Node
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.edge.carrier import Copying, Sendfile
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher

@@ -12,7 +12,7 @@ all join once. In a consumer group each reason makes an epoch of its own.
 The counts are soft: they begin at nothing where a coordinator is loaded, as counters do. Those of groups that are gone
 are forgotten when there are many of them, so that whoever makes groups and deletes them fills nobody's memory.
 
-Read next: broker/group_stats.py, which tells them.
+Read next: broker/telemetry/group_stats.py, which tells them.
 """
 
 from __future__ import annotations

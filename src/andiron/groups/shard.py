@@ -13,7 +13,8 @@ Share and streams groups are not served. Those that Kafka made are known by name
 
 Records are replayed by the part whose they are.
 
-Read next: classic/protocol.py, consumer/protocol.py, offsets/table.py; broker/group_coordinator.py runs this machine.
+Read next: classic/protocol.py, consumer/protocol.py, offsets/table.py; this machine is run by
+broker/coordinators/group_coordinator.py.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ The laws:
   anything else leaves the log as it is, for a restart to put right.
 - A log that was cut tells `on_cut`, which brings the recovery point on the disk down before anything is appended.
 
-Read next: segment.py below, flushed.py and recovery.py beside it, broker/partition.py above.
+Read next: segment.py below, flushed.py and recovery.py beside it, broker/replicas/partition.py above.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     def decide(self, request, now) -> Decision     # records to append, response to give; changes nothing
     def replay(self, record, offset) -> None       # the only way to change one
 
-The controller is one, and each coordinator. `broker/shards.py` runs them all: append what
+The controller is one, and each coordinator. `broker/coordinators/shard.py` runs them all: append what
 was decided, replay it, answer when it is committed. So a state can always be made again
 from its log, and there is no second way to reach one.
 

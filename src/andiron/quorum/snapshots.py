@@ -13,7 +13,7 @@ snapshot, and a follower that the log does not reach is given the newest one. Th
 
 Those that are too old, or too many, go with the log that leads up to the next; the newest never goes.
 
-Read next: broker/snapshot_files.py, where they lie.
+Read next: broker/metadata/snapshot_files.py, where they lie.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ is committed.
 
 The voters that are in the settings are where it begins, and all there is to it while no record says otherwise.
 
-Read next: voter_set.py; broker/voter_changes.py, where records come from.
+Read next: voter_set.py; broker/metadata/voter_changes.py, where records come from.
 """
 
 from __future__ import annotations

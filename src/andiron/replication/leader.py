@@ -24,7 +24,7 @@ Every append of every partition comes through `appended`, so the methods answer 
 plain bool, "the watermark has moved", and a partition without followers costs two
 comparisons.
 
-Read next: commit_rule.py, then broker/partition.py, which owns one of these.
+Read next: commit_rule.py, then broker/replicas/partition.py, which owns one of these.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from andiron.sim.ledger import Sent
 from andiron.sim.verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
-    from andiron.broker.partition import Partition
+    from andiron.broker.replicas.partition import Partition
     from andiron.sim.mirror import Mirror, Stored
 
 Place = tuple[bytes, int]  # topic id, partition

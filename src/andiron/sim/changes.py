@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from andiron.broker.partition import Partition
+    from andiron.broker.replicas.partition import Partition
     from andiron.sim.host import Host
 
 _Look = tuple[tuple[Any, ...], object, object]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from andiron.broker.internal_topics import INTERNAL
+from andiron.broker.coordinators.internal_topics import INTERNAL
 from andiron.sim.clients.admin import TopicPlan
 from andiron.sim.moods import CLUSTER_MOODS
 

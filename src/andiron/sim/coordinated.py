@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from andiron.broker.internal_topics import INTERNAL
+from andiron.broker.coordinators.internal_topics import INTERNAL
 from andiron.model.ids import TopicPartition
 from andiron.sim.clients.admin import TopicPlan
 from andiron.sim.clients.classic_member import ClassicMember

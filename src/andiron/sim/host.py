@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from andiron.broker.node import Node
+from andiron.broker.node.node import Node
 from andiron.model.effects import (
     Call,
     Close,
@@ -45,7 +45,7 @@ from andiron.sim.peers import Lane, Peers
 from andiron.sim.watcher import End, Violation
 
 if TYPE_CHECKING:
-    from andiron.broker.node_settings import NodeSettings
+    from andiron.broker.settings.node_settings import NodeSettings
     from andiron.sim.exchange import Exchange
     from andiron.sim.link import Link
     from andiron.sim.network import Network

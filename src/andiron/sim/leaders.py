@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from andiron.broker.partition import Partition
+    from andiron.broker.replicas.partition import Partition
     from andiron.sim.host import Host
     from andiron.sim.world import World
 

@@ -27,7 +27,7 @@ from andiron.records.record import Record, records_of
 from andiron.sim.verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
-    from andiron.broker.partition import Partition
+    from andiron.broker.replicas.partition import Partition
     from andiron.log.settings import LogSettings
     from andiron.sim.host import Host
     from andiron.sim.watcher import End

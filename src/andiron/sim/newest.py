@@ -17,7 +17,7 @@ from andiron.model.ids import NodeId, TopicPartition
 from andiron.sim.watcher import Watcher
 
 if TYPE_CHECKING:
-    from andiron.broker.partition import Partition
+    from andiron.broker.replicas.partition import Partition
     from andiron.sim.canon import Place
     from andiron.sim.host import Host
 

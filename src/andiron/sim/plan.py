@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.sim.clients.admin import TopicPlan
 from andiron.sim.clients.member import Member, MemberHabits
 from andiron.sim.clients.producer import Habits

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from andiron.broker.waiting import Wait
+from andiron.broker.node.waiting import Wait
 from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.model.effects import Disconnected, Flush, Flushed, Received, Reconfigure
 from andiron.model.errors import ErrorCode, ProtocolError

@@ -2,8 +2,8 @@
 
 from collections import namedtuple
 
-from andiron.broker.fetcher import RETRY_MS, Fetcher, Surroundings
-from andiron.broker.replication_quota import ReplicationQuota
+from andiron.broker.replicas.replica_fetcher import RETRY_MS, Fetcher, Surroundings
+from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Address, TopicPartition

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.partition import Marker
+from andiron.broker.replicas.partition import Marker
 from andiron.model.errors import ErrorCode
 from andiron.records.builder import build
 from andiron.records.record import Record

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from andiron.broker.node_settings import NodeSettings
-from andiron.broker.properties import parse_properties
+from andiron.broker.settings.node_settings import NodeSettings
+from andiron.broker.settings.properties import parse_properties
 from andiron.chaos.cluster import ChaosCluster, free_ports
 from andiron.chaos.proxy import HOST
 from andiron.cli.failures import Failure

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from andiron.broker.handlers import HANDLERS
-from andiron.broker.settings import BROKER_ROWS, TOPIC_ROWS
+from andiron.broker.settings.broker_settings import BROKER_ROWS, TOPIC_ROWS
 from andiron.cli.reference import apis_page, main, purpose, settings_page, what_up_sets
 from andiron.edge.metrics.catalog import FAMILIES
 from andiron.wire.apis import APIS

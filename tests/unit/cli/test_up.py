@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.cli import up as module
 from andiron.cli.local_cluster import start
 from andiron.cli.main import andiron

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.edge import main
 from andiron.edge.disk import PosixDisk
 from andiron.edge.slow_disk import SlowDisk

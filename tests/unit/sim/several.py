@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.model.effects import Call, Close, Reply
 from andiron.model.ids import NEVER, Address, Millis
 from andiron.sim import host as hosting

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.sim.clustered import NODES, shape
 from andiron.sim.plan import make_plan
 

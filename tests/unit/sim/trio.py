@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.model.ids import Millis, TopicPartition
 from andiron.sim.clients.client import Client
 from andiron.sim.clustered import CLUSTER_ID, _combined

@@ -3,7 +3,7 @@
 A module has `API`, the versions it has `SERVED` and those `ADVERTISED` in ApiVersions (the
 same but for Produce), and `handle(broker, request)`, which returns a response, a Wait, or
 None where nobody waits for an answer, or a generator of one of these if it goes on in
-slices (broker/slices.py). Its `ENTRIES_MAX`, if it has one, says how many entries a request
+slices (broker/node/slices.py). Its `ENTRIES_MAX`, if it has one, says how many entries a request
 may have in all its arrays together; its `SCOPE`, if it has one, that it is served on the
 controllers' listeners, too or only. To serve an API is to add its module to the list.
 """
@@ -78,7 +78,7 @@ from andiron.broker.handlers import (
     vote,
     write_txn_markers,
 )
-from andiron.broker.listeners import Scope
+from andiron.broker.settings.listeners import Scope
 
 # What a handler that does it all in one step may be asked for, at some microseconds an entry.
 ENTRIES_MAX = 20_000

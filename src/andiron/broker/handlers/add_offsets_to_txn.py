@@ -6,8 +6,8 @@ The group's partition of `__consumer_offsets` is added to it, like any other par
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.transactions.requests import AddPartitions

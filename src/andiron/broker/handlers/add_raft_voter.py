@@ -9,12 +9,12 @@ caught up, or another change is not committed yet.
 
 from __future__ import annotations
 
-from andiron.broker.at_the_leader import at_the_leader
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.request import Request
-from andiron.broker.voter_changes import VoterChanges
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.quorum_leader import at_the_leader
+from andiron.broker.metadata.voter_changes import VoterChanges
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address, Millis, NodeId
 from andiron.quorum.voter_set import VoterNode

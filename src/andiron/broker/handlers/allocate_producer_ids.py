@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.allocate_producer_ids import (

@@ -7,7 +7,7 @@ where it was asked for once it comes, and answered REPLICA_NOT_AVAILABLE: kafka-
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
 from andiron.wire.apis import ApiKey

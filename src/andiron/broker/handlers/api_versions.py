@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
+from andiron.broker.settings.listeners import Scope
 from andiron.controller.features import KRAFT_VERSION, OFFERED
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import ApiKey

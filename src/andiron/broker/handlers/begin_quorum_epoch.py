@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.quorum_messages import METADATA
-from andiron.broker.quorum_requests import disbelieved, is_meant_for, misdirected
-from andiron.broker.request import Request
+from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.metadata.quorum_requests import disbelieved, is_meant_for, misdirected
+from andiron.broker.node.request import Request
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Address, LeaderEpoch, NodeId
 from andiron.quorum.events import LeaderHeard, LeaderSeen

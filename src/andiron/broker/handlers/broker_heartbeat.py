@@ -7,9 +7,9 @@ does not follow the metadata. Kafka believes it.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NodeId
 from andiron.wire.apis import ApiKey

@@ -13,9 +13,9 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.broker import Broker
-from andiron.broker.partition import Partition
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.wire.apis import ApiKey

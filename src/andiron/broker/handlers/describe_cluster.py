@@ -7,9 +7,9 @@ came by that listener finds them. MISMATCHED_ENDPOINT_TYPE where the others are 
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.operations import ON_THE_CLUSTER
-from andiron.broker.request import Request
+from andiron.broker.node.operations import ON_THE_CLUSTER
+from andiron.broker.node.request import Request
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_cluster import (

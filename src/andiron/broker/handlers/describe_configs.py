@@ -10,12 +10,12 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
-from andiron.broker.client_metrics import CLIENT_METRICS_ROWS
-from andiron.broker.listeners import Scope
-from andiron.broker.loggers import levels
-from andiron.broker.request import Request
-from andiron.broker.settings import GROUP_ROWS, TOPIC_ROWS
-from andiron.broker.slices import InSlices, each
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each
+from andiron.broker.settings.broker_settings import GROUP_ROWS, TOPIC_ROWS
+from andiron.broker.settings.listeners import Scope
+from andiron.broker.settings.loggers import levels
+from andiron.broker.telemetry.client_metrics import CLIENT_METRICS_ROWS
 from andiron.controller.configs import BROKER_LOGGER
 from andiron.controller.image import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from andiron.controller.topics import name_fault

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
-from andiron.broker.operations import ON_GROUPS
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each
-from andiron.broker.waiting import Wait
+from andiron.broker.node.operations import ON_GROUPS
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_groups import (

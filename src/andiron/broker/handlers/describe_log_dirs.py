@@ -6,7 +6,7 @@ A replica that moves to another directory is shown there too, as a future one, w
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
 from andiron.log.partition_log import PartitionLog
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition

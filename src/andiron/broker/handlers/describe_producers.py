@@ -6,7 +6,7 @@ A transaction that is open here and of which its coordinator knows nothing is on
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
 from andiron.controller.topics import name_fault
 from andiron.log.producers import ProducerState as KnownProducer
 from andiron.model.errors import ErrorCode, ProtocolError

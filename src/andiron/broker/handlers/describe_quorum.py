@@ -6,12 +6,12 @@ known by their ids alone: none of them is told with a directory.
 
 from __future__ import annotations
 
-from andiron.broker.at_the_leader import at_the_leader
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.quorum_messages import METADATA
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.quorum_leader import at_the_leader
+from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId, wall_time
 from andiron.quorum.voter_set import NOWHERE

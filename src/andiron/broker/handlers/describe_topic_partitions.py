@@ -7,8 +7,8 @@ Partitions are given in the order of topic name and number, at most
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.operations import ON_TOPICS
-from andiron.broker.request import Request
+from andiron.broker.node.operations import ON_TOPICS
+from andiron.broker.node.request import Request
 from andiron.controller.image import Image, TopicImage
 from andiron.controller.topics import is_internal, name_fault
 from andiron.model.errors import ErrorCode

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ProtocolError
 from andiron.transactions.requests import DescribeTransaction
 from andiron.wire.apis import ApiKey

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.handlers.begin_quorum_epoch import leader_refused
-from andiron.broker.listeners import Scope
-from andiron.broker.quorum_messages import METADATA
-from andiron.broker.quorum_requests import misdirected
-from andiron.broker.request import Request
+from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.metadata.quorum_requests import misdirected
+from andiron.broker.node.request import Request
+from andiron.broker.settings.listeners import Scope
 from andiron.model.ids import LeaderEpoch, NodeId
 from andiron.quorum.events import LeaderEnded, LeaderSeen
 from andiron.wire.apis import ApiKey

@@ -9,9 +9,9 @@ Read next: transactions/ending.py.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.fresh_ids import in_transactions
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.fresh_ids import in_transactions
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ProtocolError
 from andiron.transactions.requests import EndTransaction
 from andiron.wire.apis import ApiKey

@@ -11,10 +11,10 @@ from typing import Any
 
 from andiron.broker import handlers
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.request import ForwardedRequest, Request
-from andiron.broker.slices import InSlices, in_slices
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import ForwardedRequest, Request
+from andiron.broker.node.slices import InSlices, in_slices
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import APIS, ApiKey
 from andiron.wire.codec import decoder, encoder

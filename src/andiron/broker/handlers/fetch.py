@@ -24,19 +24,19 @@ from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from andiron.broker.broker import Broker
-from andiron.broker.fetch_findings import Found, standing
-from andiron.broker.fetch_sessions import UNTOLD, Asked, FetchSession, all_asked, once
-from andiron.broker.followers import Fetched
-from andiron.broker.leader_hints import LeaderHints
-from andiron.broker.listeners import Scope
-from andiron.broker.partition import Partition
-from andiron.broker.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
-from andiron.broker.read_replicas import HERE, is_rack_aware, nearest
-from andiron.broker.replication_quota import is_throttled
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each
-from andiron.broker.traffic import count
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.fetch_findings import Found, standing
+from andiron.broker.replicas.fetch_sessions import UNTOLD, Asked, FetchSession, all_asked, once
+from andiron.broker.replicas.follower_states import Fetched
+from andiron.broker.replicas.leader_hints import LeaderHints
+from andiron.broker.replicas.partition import Partition
+from andiron.broker.replicas.preferred_read_replica import HERE, is_rack_aware, nearest
+from andiron.broker.replicas.replication_quota import is_throttled
+from andiron.broker.settings.listeners import Scope
+from andiron.broker.telemetry.traffic import count
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
 from andiron.wire.apis import ApiKey

@@ -7,10 +7,10 @@ no larger than controller.quorum.fetch.snapshot.max.bytes, whatever is asked for
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.leader_hints import LeaderHints
-from andiron.broker.listeners import Scope
-from andiron.broker.quorum_messages import METADATA, TOPIC_ID
-from andiron.broker.request import Request
+from andiron.broker.metadata.quorum_messages import METADATA, TOPIC_ID
+from andiron.broker.node.request import Request
+from andiron.broker.replicas.leader_hints import LeaderHints
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, NodeId, Offset
 from andiron.quorum.snapshot import SnapshotId

@@ -11,10 +11,10 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each
-from andiron.broker.topic_creation import create_internal, until_created
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.topic_creation import create_internal, until_created
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
 from andiron.wire.apis import ApiKey

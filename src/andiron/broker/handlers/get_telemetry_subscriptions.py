@@ -7,8 +7,8 @@ takes the metrics; here the node does, and shows them with its own. Clients are 
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.client_telemetry import CODECS
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
+from andiron.broker.telemetry.client_telemetry import CODECS
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.get_telemetry_subscriptions import (

@@ -9,8 +9,8 @@ Read next: groups/classic/protocol.py.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.loggers import alter
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.listeners import Scope
+from andiron.broker.settings.loggers import alter
 from andiron.controller.configs import BROKER_LOGGER
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey

@@ -10,9 +10,9 @@ Read next: transactions/initiation.py.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.fresh_ids import in_transactions, next_producer_id
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.fresh_ids import in_transactions, next_producer_id
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.transactions.requests import InitProducer
 from andiron.wire.apis import ApiKey

@@ -7,7 +7,7 @@ Version 0 asks for the last only.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
 from andiron.model.errors import ErrorCode
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.list_config_resources import (

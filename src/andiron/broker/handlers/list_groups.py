@@ -6,9 +6,9 @@ A client that wants all groups of a cluster asks every broker.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, nothing_before
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, nothing_before
+from andiron.broker.node.waiting import Wait
 from andiron.groups.listing import STATES, TYPES, telling
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey

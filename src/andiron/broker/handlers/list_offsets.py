@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections import Counter
 
 from andiron.broker.broker import Broker
-from andiron.broker.partition import Partition
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices
+from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.wire.apis import ApiKey

@@ -13,11 +13,11 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
-from andiron.broker.operations import ON_THE_CLUSTER, ON_TOPICS
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each
-from andiron.broker.topic_creation import until_created
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.topic_creation import until_created
+from andiron.broker.node.operations import ON_THE_CLUSTER, ON_TOPICS
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each
+from andiron.broker.node.waiting import Wait
 from andiron.controller.image import Image, PartitionImage, TopicImage
 from andiron.controller.partitions import PARTITIONS_MAX
 from andiron.controller.topics import is_internal, name_fault

@@ -11,8 +11,8 @@ from __future__ import annotations
 from functools import partial
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
 from andiron.groups.offsets.commits import IDS_SINCE
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey

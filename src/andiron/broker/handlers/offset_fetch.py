@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each, each_by_weight, in_slices
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each, each_by_weight, in_slices
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.offset_fetch import (

@@ -7,7 +7,7 @@ leader, to learn whether what it read is still history (KIP-320).
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import LeaderEpoch
 from andiron.wire.apis import ApiKey

@@ -26,19 +26,19 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.broker import Broker
-from andiron.broker.internal_topics import ADMIN_CLIENT_ID
-from andiron.broker.leader_hints import LeaderHints
-from andiron.broker.partition import Partition, Written
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices
-from andiron.broker.traffic import count
-from andiron.broker.transactional_writes import (
+from andiron.broker.coordinators.internal_topics import ADMIN_CLIENT_ID
+from andiron.broker.coordinators.transaction_admission import (
     Admissions,
     are_transactional,
     begin_transaction,
     keep_records,
 )
-from andiron.broker.waiting import Wait
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.leader_hints import LeaderHints
+from andiron.broker.replicas.partition import Partition, Written
+from andiron.broker.telemetry.traffic import count
 from andiron.controller.topics import is_internal
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis

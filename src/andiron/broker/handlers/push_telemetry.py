@@ -6,7 +6,7 @@ They are shown with the node's own (docs/metrics.md) until the client leaves or 
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.request import Request
+from andiron.broker.node.request import Request
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from andiron.broker import transactional_writes
 from andiron.broker.broker import Broker
-from andiron.broker.partition import Partition
-from andiron.broker.request import Request
-from andiron.broker.transactional_writes import Outcome, Writer
-from andiron.broker.verification import Guard
-from andiron.broker.waiting import Wait
+from andiron.broker.coordinators import transaction_admission
+from andiron.broker.coordinators.transaction_admission import Outcome, Writer
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.partition import Partition
+from andiron.broker.replicas.verification_guards import Guard
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.wire.apis import ApiKey
@@ -65,7 +65,7 @@ def _begun(broker: Broker, request: Request[TxnOffsetCommitRequest], place: Topi
     guard = partition.guards.begin(body.producer_id, body.producer_epoch)
     writer = Writer(body.transactional_id, body.producer_id, body.producer_epoch)
     adds, abortable = request.version >= ADDS_SINCE, request.version >= ABORTABLE_SINCE
-    asked = transactional_writes.ask(
+    asked = transaction_admission.ask(
         broker, writer, (place,), adds=adds, abortable=abortable, now=request.now
     )
 

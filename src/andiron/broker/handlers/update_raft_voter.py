@@ -11,10 +11,10 @@ voter has that id and directory. INVALID_REQUEST: it names no listener of the co
 from __future__ import annotations
 
 from andiron.broker.broker import DECISION_MS, Broker
-from andiron.broker.listeners import Scope
-from andiron.broker.request import Request
-from andiron.broker.voter_changes import VoterChanges
-from andiron.broker.waiting import Wait
+from andiron.broker.metadata.voter_changes import VoterChanges
+from andiron.broker.node.request import Request
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address, Millis, NodeId
 from andiron.quorum.voter_set import VoterNode

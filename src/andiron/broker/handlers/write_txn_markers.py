@@ -14,12 +14,12 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.broker import Broker
-from andiron.broker.marker_writer import Outcome
-from andiron.broker.partition import Marker
-from andiron.broker.request import Request
-from andiron.broker.slices import InSlices, each
-from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
-from andiron.broker.waiting import Wait
+from andiron.broker.coordinators.marker_writer import Outcome
+from andiron.broker.coordinators.transaction_coordinator import TOPIC as TRANSACTIONS
+from andiron.broker.node.request import Request
+from andiron.broker.node.slices import InSlices, each
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.partition import Marker
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, TopicPartition
 from andiron.wire.apis import ApiKey

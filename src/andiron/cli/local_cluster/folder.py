@@ -19,8 +19,8 @@ import re
 import socket
 from collections.abc import Mapping
 
-from andiron.broker.properties import parse_properties
-from andiron.broker.quorum_messages import METADATA
+from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.settings.properties import parse_properties
 from andiron.cli.failures import Failure
 from andiron.cli.identity import claim, identity_at, new_id, write_whole
 from andiron.cli.local_cluster.layout import PROPERTIES, Layout, LocalNode, parse_voter_ports, render

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import click
 
 from andiron import __version__
-from andiron.broker.node_settings import NodeSettings
+from andiron.broker.settings.node_settings import NodeSettings
 from andiron.cli.failures import Failure
 from andiron.cli.hints import listening, say_how_to_talk
 from andiron.cli.local_cluster.child import Child, command

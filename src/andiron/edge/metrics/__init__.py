@@ -7,5 +7,5 @@
     text.py       Prometheus' text format
     server.py     GET /metrics and GET /healthz, between two turns of the loop
 
-Counters below this layer are plain numbers in the machines that know them (broker/traffic.py, broker/stats.py).
+Counters below this layer are plain numbers in the machines that know them (traffic.py, stats.py in broker/telemetry/).
 """

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from andiron.broker.group_stats import LagWatch
+from andiron.broker.telemetry.group_stats import LagWatch
 from andiron.edge.metrics import clients, cluster, process, replication, traffic
 from andiron.edge.metrics.survey import Survey
 from andiron.edge.metrics.text import render
 
 if TYPE_CHECKING:
-    from andiron.broker.node import Node
+    from andiron.broker.node.node import Node
     from andiron.edge.host import Host
 
 SECTIONS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from andiron.broker.client_telemetry import shown_id
+from andiron.broker.telemetry.client_telemetry import shown_id
 from andiron.edge.metrics.families import Sample, counter, gauge, single
 from andiron.edge.metrics.survey import Survey
 from andiron.edge.metrics.text import labelled

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from andiron.broker.group_stats import Lag
-from andiron.broker.stats import ControllerTotals, broker_state
+from andiron.broker.telemetry.group_stats import Lag
+from andiron.broker.telemetry.stats import ControllerTotals, broker_state
 from andiron.edge.metrics.families import Sample, counter, gauge, single
 from andiron.edge.metrics.survey import Survey
 from andiron.edge.metrics.text import labelled

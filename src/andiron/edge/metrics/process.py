@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 
 from andiron import __version__
-from andiron.broker.census import census
+from andiron.broker.telemetry.census import census
 from andiron.edge.metrics.families import COUNTER, GAUGE, Family, Sample, counter, gauge, single
 from andiron.edge.metrics.survey import Survey
 from andiron.edge.metrics.text import labelled

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from andiron.broker.stats import PartitionStats
+from andiron.broker.telemetry.stats import PartitionStats
 from andiron.edge.metrics.families import Sample, counter, gauge, single
 from andiron.edge.metrics.survey import Survey
 

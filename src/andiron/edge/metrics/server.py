@@ -23,7 +23,7 @@ from andiron.edge.loop import READ, WRITE, Loop
 from andiron.edge.metrics.text import CONTENT_TYPE
 
 if TYPE_CHECKING:
-    from andiron.broker.settings import BrokerSettings
+    from andiron.broker.settings.broker_settings import BrokerSettings
     from andiron.edge.listener import Listener
 
 HEAD_BYTES_MAX = 8192

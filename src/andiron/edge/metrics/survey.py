@@ -5,7 +5,7 @@
 Thousands of partitions are a tenth of a second's work, which nobody's produce is to wait for. So what is told of one
 partition is of one moment, and what is told of two may be some milliseconds apart.
 
-Read next: broker/stats.py for what the values mean.
+Read next: broker/telemetry/stats.py for what the values mean.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from andiron.broker.group_stats import Lag, LagWatch, group_states, rebalances, transaction_states
-from andiron.broker.stats import (
+from andiron.broker.telemetry.group_stats import Lag, LagWatch, group_states, rebalances, transaction_states
+from andiron.broker.telemetry.stats import (
     BrokerTotals,
     ControllerTotals,
     PartitionStats,
@@ -23,11 +23,11 @@ from andiron.broker.stats import (
     controller_totals,
     quorum_stats,
 )
-from andiron.broker.traffic import TopicTraffic
+from andiron.broker.telemetry.traffic import TopicTraffic
 from andiron.edge.metrics.text import escaped
 
 if TYPE_CHECKING:
-    from andiron.broker.node import Node
+    from andiron.broker.node.node import Node
     from andiron.edge.host import Host
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from andiron.broker.traffic import TopicTraffic
+from andiron.broker.telemetry.traffic import TopicTraffic
 from andiron.edge.metrics.families import Sample, counter, gauge, histogram, single
 from andiron.edge.metrics.meter import FETCH, FOLLOWER_FETCH, Histogram
 from andiron.edge.metrics.survey import Survey

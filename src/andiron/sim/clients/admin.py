@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from andiron.broker.internal_topics import INTERNAL
+from andiron.broker.coordinators.internal_topics import INTERNAL
 from andiron.model.ids import NO_TOPIC_ID, TopicPartition
 from andiron.sim.clients.client import Client, Gone, Script, Topic
 from andiron.sim.leaders import leading

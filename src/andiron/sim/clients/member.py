@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from andiron.broker.internal_topics import INTERNAL
+from andiron.broker.coordinators.internal_topics import INTERNAL
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
 from andiron.sim.clients.client import Gone, Script, Topic

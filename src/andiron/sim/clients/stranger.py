@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.quorum_messages import METADATA
+from andiron.broker.metadata.quorum_messages import METADATA
 from andiron.quorum.state import EPOCH_MAX
 from andiron.sim.clients.client import Client, Gone, Script
 from andiron.sim.network import Network

@@ -22,7 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from andiron.broker.internal_topics import INTERNAL
+from andiron.broker.coordinators.internal_topics import INTERNAL
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.sim.clients.client import Gone, Script, Topic

@@ -11,7 +11,7 @@ came in during this node's life.
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import Batch
 from andiron.sim.exchange import Exchange

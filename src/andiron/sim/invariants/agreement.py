@@ -16,7 +16,7 @@ keeps the latest of each key is seen elsewhere (compaction.py).
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.sim.canon import Canon, Canons
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, Mirror, Mirrors, key_of

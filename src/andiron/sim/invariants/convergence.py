@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.sim.host import Host
 from andiron.sim.leaders import leading
 from andiron.sim.mirror import Mirrors

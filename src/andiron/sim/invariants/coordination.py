@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from andiron.broker.broker import Broker
-from andiron.broker.group_coordinator import TOPIC as OFFSETS
-from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
+from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS
+from andiron.broker.coordinators.transaction_coordinator import TOPIC as TRANSACTIONS
 from andiron.model.ids import TopicPartition
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host

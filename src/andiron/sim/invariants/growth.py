@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from andiron.broker.internal_topics import INTERNAL
-from andiron.broker.partition import Partition
+from andiron.broker.coordinators.internal_topics import INTERNAL
+from andiron.broker.replicas.partition import Partition
 from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis
 from andiron.records.batch import Batch

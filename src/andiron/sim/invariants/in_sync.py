@@ -12,7 +12,7 @@ power may take from it what it had said it had.
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, key_of
 from andiron.sim.newest import Newest

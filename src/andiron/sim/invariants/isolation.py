@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.records.batch import Batch, iterate
 from andiron.records.control import end_marker_of
 from andiron.sim.exchange import Exchange

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Offset
 from andiron.records.batch import Batch

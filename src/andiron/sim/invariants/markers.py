@@ -7,7 +7,7 @@ where markers have an epoch that no other has, a log has one of them at most.
 
 from __future__ import annotations
 
-from andiron.broker.transaction_coordinator import TOPIC as TRANSACTIONS
+from andiron.broker.coordinators.transaction_coordinator import TOPIC as TRANSACTIONS
 from andiron.model.ids import NEVER
 from andiron.records.record import Record
 from andiron.sim.canon import Canons

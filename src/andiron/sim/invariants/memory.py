@@ -6,7 +6,7 @@ at rest has no excuse: nothing is under way that an entry could be of.
 
 from __future__ import annotations
 
-from andiron.broker.census import census
+from andiron.broker.telemetry.census import census
 from andiron.sim.host import Host
 from andiron.sim.watcher import End, Violation, Watcher
 

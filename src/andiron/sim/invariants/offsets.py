@@ -9,7 +9,7 @@ waits for ever.
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, key_of
 from andiron.sim.watcher import End, Violation, Watcher

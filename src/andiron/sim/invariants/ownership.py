@@ -11,7 +11,7 @@ This goes by what is said and heard, and by who is a member; not by what the coo
 
 from __future__ import annotations
 
-from andiron.broker.group_coordinator import TOPIC as OFFSETS
+from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host

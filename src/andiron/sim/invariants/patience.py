@@ -7,7 +7,7 @@ reckon from a record, by clocks of which one may have been set since: that is no
 
 from __future__ import annotations
 
-from andiron.broker.shards import Shard
+from andiron.broker.coordinators.shard import Shard
 from andiron.model.effects import Woken
 from andiron.sim.host import Host
 from andiron.sim.watcher import Violation, Watcher

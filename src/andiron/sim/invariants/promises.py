@@ -10,7 +10,7 @@ This goes by what producers were told, and not by what nodes think is committed 
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.sim.canon import Canon, Canons
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host

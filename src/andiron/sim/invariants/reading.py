@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import iterate
 from andiron.records.record import records_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.groups.classic.group import EMPTY, STABLE, ClassicGroup
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.records import NO_PRODUCER, TransactionEnded

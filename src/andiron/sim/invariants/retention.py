@@ -11,7 +11,7 @@ on followers    it moves on with their leader's, or by the same rules; where a f
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.model.ids import NodeId, wall_time
 from andiron.sim.canon import Place
 from andiron.sim.exchange import Exchange

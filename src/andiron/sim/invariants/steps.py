@@ -6,7 +6,7 @@ can grow with a log is done in pieces too: coordinators load a piece at a time, 
 
 from __future__ import annotations
 
-from andiron.broker.fetcher import STEPS
+from andiron.broker.replicas.replica_fetcher import STEPS
 from andiron.sim.host import Host
 from andiron.sim.mirror import Key, key_of
 from andiron.sim.watcher import End, Violation, Watcher

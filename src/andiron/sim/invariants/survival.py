@@ -13,7 +13,7 @@ Bits that turned over are the one excuse (weather.py): recovery ends a log befor
 
 from __future__ import annotations
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.log.partition_log import PartitionLog
 from andiron.model.ids import NEVER
 from andiron.records.record import Record

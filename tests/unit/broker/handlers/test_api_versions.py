@@ -3,7 +3,7 @@
 import pytest
 
 from andiron.broker.handlers import HANDLERS
-from andiron.broker.listeners import Scope
+from andiron.broker.settings.listeners import Scope
 from andiron.controller.features import OFFERED
 from andiron.wire.apis import APIS, ApiKey
 from andiron.wire.messages.api_versions import ApiVersionsRequest

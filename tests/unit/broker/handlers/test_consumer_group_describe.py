@@ -1,7 +1,7 @@
 """State and members of groups that assign on the broker."""
 
 from andiron.broker.handlers import consumer_group_describe
-from andiron.broker.operations import ON_GROUPS
+from andiron.broker.node.operations import ON_GROUPS
 from andiron.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from worlds.coordinating import (
     GROUP,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
+from andiron.broker.settings.broker_settings import BROKER_ROWS, GROUP_ROWS, TOPIC_ROWS
 from andiron.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from worlds.node import BROKER, TOPIC, SmallNode, error_of
 
@@ -150,7 +150,7 @@ def test_the_loggers_of_this_broker_are_shown_with_their_levels(node):
     shown = {config.name: config for config in describe(node, LOGGERS, "1").configs}
 
     assert shown["root"].value in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-    assert shown["andiron.broker.replica_places"].config_source == OF_A_LOGGER
+    assert shown["andiron.broker.replicas.directory_assignments"].config_source == OF_A_LOGGER
     [one] = describe(node, LOGGERS, "1", "root").configs
     assert one.name == "root"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from andiron.broker.handlers import describe_groups
-from andiron.broker.operations import ON_GROUPS
+from andiron.broker.node.operations import ON_GROUPS
 from andiron.wire.messages.describe_groups import DescribeGroupsRequest
 from worlds.coordinating import (
     GROUP,

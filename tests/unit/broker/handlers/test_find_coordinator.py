@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from andiron.broker.coordinator import partition_of
+from andiron.broker.coordinators.coordinator import partition_of
 from andiron.wire.messages.find_coordinator import FindCoordinatorRequest
 from worlds.node import SmallNode, error_of
 

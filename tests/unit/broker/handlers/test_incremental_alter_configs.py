@@ -143,7 +143,7 @@ def test_resources_of_one_request_fail_each_for_itself(node):
 @pytest.fixture
 def fetcher_logger():
     """One of the node's loggers, and its level as it was."""
-    logger = logging.getLogger("andiron.broker.replica_places")
+    logger = logging.getLogger("andiron.broker.replicas.directory_assignments")
     before = logger.level
     yield logger
     logger.setLevel(before)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from andiron.broker import transactional_writes
+from andiron.broker.coordinators import transaction_admission
 from andiron.broker.handlers import txn_offset_commit
-from andiron.broker.waiting import Wait
+from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
@@ -180,7 +180,7 @@ def test_a_coordinator_of_the_transaction_that_cannot_be_asked_is_an_answer_that
     coordinator, code, monkeypatch
 ):
     away = Wait.failed(ErrorCode[code].error("gone"))
-    monkeypatch.setattr(transactional_writes, "ask_coordinator", lambda *arguments: away)
+    monkeypatch.setattr(transaction_admission, "ask_coordinator", lambda *arguments: away)
 
     assert txn_commit(coordinator, begun(coordinator), 5, version=5) == "COORDINATOR_NOT_AVAILABLE"
 

@@ -1,6 +1,6 @@
 """What clients have pushed is told with the node's own metrics."""
 
-from andiron.broker.client_telemetry import shown_id
+from andiron.broker.telemetry.client_telemetry import shown_id
 from andiron.wire.messages.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from andiron.wire.messages.push_telemetry import PushTelemetryRequest
 from unit.edge.metrics.scraped import scraped

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from andiron.broker.group_stats import LagWatch
+from andiron.broker.telemetry.group_stats import LagWatch
 from andiron.edge.metrics.survey import Survey
 from unit.edge.metrics.scraped import host_of
 from worlds.coordinating import commit, coordinating

@@ -1,6 +1,6 @@
 import pytest
 
-from andiron.broker.partition import Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.log import producers
 from andiron.sim.watcher import Violation
 from unit.sim.quiet import Quiet

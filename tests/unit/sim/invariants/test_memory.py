@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from andiron.broker.census import Kept
+from andiron.broker.telemetry.census import Kept
 from andiron.sim.invariants import memory
 from andiron.sim.invariants.memory import MemoryFollowsState
 from andiron.sim.watcher import End, Violation

@@ -1,0 +1,99 @@
+"""Markers: how the end of a transaction gets into the partitions that it wrote to.
+
+The coordinator has decided; each partition's leader now appends one control record, and from
+there on readers know. A marker counts when it is committed there, like any record.
+
+    Markers(producer, epoch, committed, partitions) ──▶ write ──▶ Wait ──▶ {partition: error or none}
+
+A marker in a partition of `__consumer_offsets` also tells the groups there, whose offsets were
+part of the transaction.
+
+Writing one twice must do no harm: answers get lost, and the coordinator repeats itself. Under
+transaction version 2 each transaction has an epoch of its own, and its marker the next one;
+a producer already at that epoch has this marker behind it, so a repetition is left out, and
+can never end the transaction that came after. It waits for the first one to be committed: a
+marker that is not may be lost with its leader, and with it the last one who knows of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS_TOPIC
+from andiron.broker.coordinators.group_coordinator import GroupCoordinator
+from andiron.broker.coordinators.shard import Wrote
+from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.partition import Marker, Partition, Written
+from andiron.groups.records import TransactionEnded
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis, TopicPartition
+
+MARKER_MS = 30_000  # to be committed in; the coordinator tries again
+
+log = logging.getLogger(__name__)
+
+
+Outcome = dict[TopicPartition, ErrorCode]
+
+
+class MarkerWriter:
+    """Appends markers to the partitions that are led here."""
+
+    def __init__(
+        self, find: Callable[[str, int], Partition], groups: GroupCoordinator, appended: Wrote
+    ) -> None:
+        self._find, self._groups, self._appended = find, groups, appended
+        self._seldom = Seldom()
+
+    def write(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:
+        """Append a marker to each of the partitions; the Wait gives what became of it, as an Outcome."""
+        outcome: Outcome = {}
+        pending: dict[TopicPartition, tuple[Partition, Written]] = {}
+        refused: list[str] = []
+        for name in partitions:
+            outcome[name] = ErrorCode.NONE
+            try:
+                partition = self._find(name.topic, name.partition)
+                written = partition.append_marker(marker, now)
+            except ProtocolError as error:
+                outcome[name] = error.code
+                refused.append(f"{name}: {error.detail}")
+                continue
+            if written is not None:
+                self._note(partition, written, marker, now)
+            pending[name] = partition, written or partition.written_before(now)
+        if refused and (since := self._seldom.again(marker.producer_id, now)) is not None:
+            others = f", and {len(refused) - 1} more" if len(refused) > 1 else ""
+            log.warning("the marker of producer %d: %s%s%s", marker.producer_id, refused[0], others, since)
+        return _wait(outcome, pending, now)
+
+    def _note(self, partition: Partition, written: Written, marker: Marker, now: Millis) -> None:
+        self._appended(partition, written, now)
+        if partition.name.topic == OFFSETS_TOPIC:
+            ended = TransactionEnded(marker.producer_id, marker.committed)
+            self._groups.transaction_ended(partition, written.base_offset, ended)
+
+
+def _wait(outcome: Outcome, pending: dict[TopicPartition, tuple[Partition, Written]], now: Millis) -> Wait:
+    def settled() -> bool:
+        for name, (partition, written) in list(pending.items()):
+            try:
+                if not partition.acknowledged(written, acks=-1):
+                    continue
+            except ProtocolError as error:
+                outcome[name] = error.code
+            del pending[name]
+        return not pending
+
+    def too_late() -> Outcome:
+        return {name: ErrorCode.REQUEST_TIMED_OUT if name in pending else outcome[name] for name in outcome}
+
+    return Wait(
+        watch=tuple(dict.fromkeys(partition for partition, _ in pending.values())),
+        until=settled,
+        deadline=Millis(now + MARKER_MS),
+        then=lambda: outcome,
+        otherwise=too_late,
+    )

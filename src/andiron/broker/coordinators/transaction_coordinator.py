@@ -1,0 +1,177 @@
+"""The transaction coordinator of this broker: who writes under which transactional id, and what became of it.
+
+    handlers ──▶ run(transactional id, request) ──▶ the shard of its partition of __transaction_state
+                                                        │ decided, and committed there
+                                     MarkersWritten ◀── markers ◀┘ owed to the partitions of the transaction
+
+A transaction is decided when the record that says so is committed in the coordinator's own log:
+only then may markers go out (`send_markers`), or a decision that is lost with its leader could be
+seen elsewhere. Markers that could not be written are tried again.
+
+Read next: marker_writer.py, transactions/shard.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from andiron.broker.coordinators.coordinator import Coordinator, Plan, partition_of
+from andiron.broker.coordinators.marker_writer import Outcome
+from andiron.broker.coordinators.shard import Shard, Wrote, readable, understood
+from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.slices import InSlices
+from andiron.broker.node.timetable import Timetable
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.partition import Marker, Partition
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import Millis, Offset, TopicPartition
+from andiron.records.batch import Batch
+from andiron.transactions.records import TransactionRecord, decode_record, encode_record
+from andiron.transactions.requests import Markers, MarkersWritten
+from andiron.transactions.settings import TransactionSettings
+from andiron.transactions.shard import TransactionShard
+
+TOPIC = "__transaction_state"
+DECISION_MS = 30_000
+RETRY_MS = 100
+
+# A partition that answers so has no use for the marker: it is gone, or further on.
+DONE_WITH = {
+    ErrorCode.NONE,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.INVALID_PRODUCER_EPOCH,
+    ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+}
+
+log = logging.getLogger(__name__)
+
+WriteMarkers = Callable[[Marker, list[TopicPartition], Millis], Wait]
+Later = Callable[[Wait, Callable[[Any], None]], None]
+
+
+class TransactionCoordinator:
+    """The transactional ids whose partitions are led here."""
+
+    def __init__(
+        self, settings: TransactionSettings, metadata: Metadata, appended: Wrote, touch: Callable[[Any], None],
+        write: WriteMarkers, later: Later,
+    ) -> None:  # fmt: skip
+        self.settings, self._metadata = settings, metadata
+        self._write, self._later = write, later
+        # Those that may owe markers, and where their logs ended at the last decision.
+        self._owing: dict[Shard[TransactionShard], Offset] = {}
+        self._retries, self._seldom = Timetable(), Seldom()
+        self.shards = Coordinator(
+            TOPIC, Plan(self._machine, encode_record, _records, appended, touch, self._settled)
+        )
+
+    def partition_of(self, transactional_id: str) -> int:
+        """The number of the partition that an id is kept in."""
+        topic = self._metadata.image.topics.get(TOPIC)
+        count = len(topic.partitions) if topic else self.settings.transaction_state_log_num_partitions
+        return partition_of(transactional_id, count)
+
+    def run(self, transactional_id: str, request: object, now: Millis) -> Wait:
+        """Let the shard of an id decide a request."""
+        return self.shards.run(self.partition_of(transactional_id), request, now, DECISION_MS)
+
+    def run_on_all(self, request: object, now: Millis) -> InSlices[Wait]:
+        """Let every shard decide a request; the Wait gives all their responses."""
+        return (yield from self.shards.run_on_all(request, now, DECISION_MS))
+
+    def machine_of(self, transactional_id: str) -> TransactionShard:
+        """The machine that decides for an id, to be asked without a decision."""
+        return self.shards.shard(self.partition_of(transactional_id)).machine
+
+    # ── what time brings ─────────────────────────────────────────────────────────────
+
+    def next_deadline(self) -> Millis:
+        return min(self.shards.next_deadline(), self._retries.next_deadline())
+
+    def tick(self, now: Millis) -> None:
+        self.shards.tick(now)
+        self._retries.run(now)
+
+    # ── markers ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def owes_markers(self) -> bool:
+        return bool(self._owing)
+
+    def send_markers(self, now: Millis) -> None:
+        """Send out the markers of what has been decided and committed. Some are written at once, and what follows from
+        that is decided here and now: it comes here again, and may be done with shards that are next in turn."""
+        for shard in list(self._owing):
+            if shard not in self._owing:
+                continue
+            watermark = shard.partition.watermark
+            if watermark >= self._owing[shard] or shard.gone:
+                del self._owing[shard]
+            if not shard.gone:
+                for markers in shard.machine.take_markers(watermark):
+                    self._send(shard, markers, now)
+
+    def _settled(self, shard: Shard[TransactionShard], now: Millis) -> None:
+        self._owing[shard] = shard.partition.log.end
+        self.send_markers(now)
+
+    def _send(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:
+        marker = Marker(
+            markers.producer_id, markers.producer_epoch, markers.committed, markers.coordinator_epoch,
+            markers.version,
+        )  # fmt: skip
+        written = self._write(marker, list(markers.partitions), now)
+        self._later(written, partial(self._written, shard, markers, now))
+
+    def _written(
+        self, shard: Shard[TransactionShard], markers: Markers, now: Millis, outcome: Outcome
+    ) -> None:
+        if shard.gone:
+            return
+        done = tuple(name for name, code in outcome.items() if code in DONE_WITH)
+        left = tuple(name for name, code in outcome.items() if code not in DONE_WITH)
+        if done or not outcome:
+            told = MarkersWritten(markers.transactional_id, markers.producer_id, markers.producer_epoch, done)
+            self._complete(shard, told, now)
+        if left:
+            again = markers._replace(partitions=left)
+            self._retries.at(Millis(now + RETRY_MS), lambda now: self._try_again(shard, again, now))
+
+    def _complete(self, shard: Shard[TransactionShard], told: MarkersWritten, now: Millis) -> None:
+        """Let the machine know; if it cannot write that down, nobody else is going to tell it again."""
+
+        def again(error: ProtocolError) -> None:
+            if (since := self._seldom.again(shard, now)) is not None:
+                log.warning(
+                    "%s: its end cannot be written yet: %s%s", told.transactional_id, error.detail, since
+                )
+            self._retries.at(Millis(now + RETRY_MS), lambda now: self._complete(shard, told, now))
+
+        if not shard.gone:
+            run = self.shards.run(shard.partition.name.partition, told, now, DECISION_MS)
+            self._later(run.or_else(again), lambda response: None)
+
+    def _try_again(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:
+        if not shard.gone:
+            shard.machine.put_back(markers)
+            self._owing[shard] = shard.partition.log.end
+
+    # ── shards ───────────────────────────────────────────────────────────────────────
+
+    def _machine(self, partition: Partition) -> TransactionShard:
+        return TransactionShard(self.settings, partition.epoch, self._has_partition)
+
+    def _has_partition(self, topic: str, index: int) -> bool:
+        return self._metadata.image.has_partition(topic, index)
+
+
+def _records(batch: Batch) -> Iterator[tuple[int, TransactionRecord]]:
+    """What a batch of the topic says. What cannot be understood is reported and passed over."""
+    for record in () if batch.is_control else readable(batch, TOPIC):
+        decoded = understood(TOPIC, record.offset, decode_record, record.key, record.value)
+        if decoded is not None:
+            yield record.offset, decoded

@@ -1,0 +1,88 @@
+"""A controller makes itself known to the cluster: where it listens, and which features it knows.
+
+    started ──▶ what is committed of this node is of another life ──▶ ask the controller that leads ──▶ committed
+                          ▲                                                        │ nobody leads, it is refused
+                          └───────────────────── a little later ───────────────────┘
+
+It stands in the metadata log from then on, for whoever asks controllers for each other (`--bootstrap-controller`).
+It is said once a life, and nothing waits for it: a controller votes and leads whether it is registered or not.
+
+Read next: controller/registrations.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.waiting import Wait
+from andiron.broker.settings.node_settings import NodeSettings
+from andiron.controller.features import OFFERED
+from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NEVER, Millis, NodeId
+from andiron.wire.messages.controller_registration import (
+    ControllerRegistrationRequest,
+    ControllerRegistrationResponse,
+    Feature,
+    Listener,
+)
+
+PLAINTEXT = 0  # the security protocol, by its number
+RETRY_MS = 1_000
+TIMEOUT_MS = 30_000
+
+log = logging.getLogger(__name__)
+
+
+class ControllerRegistration:
+    """Registers this controller, until it is."""
+
+    def __init__(
+        self,
+        settings: NodeSettings,
+        metadata: Metadata,
+        decide: Callable[[Any, Millis, int], Wait],
+        later: Callable[[Wait, Callable[[Any], None]], None],
+        clock: Callable[[], Millis],
+    ) -> None:
+        self._settings, self._metadata = settings, metadata
+        self._decide, self._later, self._clock = decide, later, clock
+        self._request: ControllerRegistrationRequest | None = None
+        self._due = NEVER
+
+    def start(self, incarnation: bytes, now: Millis) -> None:
+        """Register this life of the controller, if the node is one."""
+        if "controller" not in self._settings.roles:
+            return
+        self._request = ControllerRegistrationRequest(
+            controller_id=self._settings.node_id,
+            incarnation_id=incarnation,
+            listeners=[Listener(*each, PLAINTEXT) for each in self._settings.controller_endpoints],
+            features=[Feature(name, *levels) for name, levels in OFFERED.items()],
+        )
+        self._due = now
+        self.tick(now)
+
+    def next_deadline(self) -> Millis:
+        return self._due
+
+    def tick(self, now: Millis) -> None:
+        """Ask, if it is time to and not done."""
+        if self._due > now or self._request is None:
+            return
+        self._due = NEVER
+        known = self._metadata.image.controllers.get(NodeId(self._settings.node_id))
+        if known is None or known.incarnation != self._request.incarnation_id:
+            asked = self._decide(self._request, now, TIMEOUT_MS).or_else(_refusal)
+            self._later(asked, self._answered)
+
+    def _answered(self, response: ControllerRegistrationResponse) -> None:
+        if response.error_code:
+            log.info("this controller is not registered yet: %s", ErrorCode.of(response.error_code).meaning)
+            self._due = Millis(self._clock() + RETRY_MS)
+
+
+def _refusal(error: ProtocolError) -> ControllerRegistrationResponse:
+    return ControllerRegistrationResponse(error_code=error.code.number)

@@ -1,0 +1,292 @@
+"""The cluster's metadata at this node: what is committed of its log, and the controller where the log is led.
+
+    request ─▶ controller.decide ─▶ __cluster_metadata-0 ─(fsync, majority)─▶ watermark
+                    │ replay                                                     │ replay
+                    ▼                                                            ▼
+             the controller's image: as appended                 the broker's image: as committed
+
+Clients are told, and partitions made, from the committed image only. What has been applied is a position in the log;
+`apply` reads on from there to the watermark and says what has changed. A start begins with the newest snapshot, and so
+does a node that was away for too long (snapshot_fetch.py); then what it changes is told like anything else.
+
+The controller lives where the log is led, for as long as it is: a node that begins to lead makes one out of its image
+and the rest of its log (quorum_member.py tells when), and drops it when it leads no more. Those who wait for it then
+are sent to the next.
+
+Where the controller is, all nodes come to fetch, again and again. One whose connection breaks and who does not come
+back is gone: it is fenced then and there (watch.py), without waiting for its session to run out.
+
+Read next: quorum_member.py, controller_channel.py for how requests get here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Hashable, Iterator
+
+from andiron.broker.coordinators.shard import READ_BYTES, Shard, Wrote, batches_between, data_records
+from andiron.broker.metadata.bootstrap_checkpoint import bootstrap_records
+from andiron.broker.metadata.observer_watch import Watch
+from andiron.broker.metadata.quorum_member import QuorumMember, Told
+from andiron.broker.metadata.snapshot_fetch import Whole
+from andiron.broker.metadata.snapshot_generator import SnapshotCutting, View
+from andiron.broker.metadata.standalone_format import found, may_found
+from andiron.broker.node.calls import Calls
+from andiron.broker.node.waiting import Wait
+from andiron.broker.replicas.flushing import Sync
+from andiron.broker.replicas.log_directories import LogDirectories
+from andiron.broker.replicas.partition import Partition
+from andiron.broker.settings.node_settings import NodeSettings
+from andiron.controller.controller import BeginCluster, Controller
+from andiron.controller.heartbeats import BrokerGone
+from andiron.controller.image import Delta, Image
+from andiron.controller.records import MetadataRecord, decode_record, encode_record
+from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
+from andiron.log.disk import Disk
+from andiron.model.chance import Chance
+from andiron.model.errors import AndironError, ErrorCode, ProtocolError
+from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.machine import Loaded, TimePassed
+from andiron.quorum.snapshot import SnapshotId
+from andiron.records.batch import Batch
+
+RETRY_MS = 1_000
+
+log = logging.getLogger(__name__)
+
+
+class Metadata:
+    """The image of what is committed, and the controller where this node leads."""
+
+    _cutting: SnapshotCutting
+
+    def __init__(
+        self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
+        directory: Callable[[], bytes], sync: Sync, wrote: Wrote, grown: Callable[[Partition], None],
+        touch: Callable[[Hashable], None],
+    ) -> None:  # fmt: skip
+        self._settings, self._disk, self._chance, self._cluster_id = settings, disk, chance, cluster_id
+        self._sync, self._wrote, self._touch = sync, wrote, touch
+        told = Told(self._leads, self._lost, grown, self._replaced)
+        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, directory, sync, told)
+        self.image = Image()
+        self.applied = Offset(0)
+        self._applied_time = Millis(-1)  # of the last record
+        self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
+        self._not_understood: str | None = None  # what is committed, and this program does not know
+        self._shard: Shard[Controller] | None = None
+        self._controller_at = NEVER  # when the controller wants to be asked
+        self._rests_until = Millis(0)  # after what it had to do could not be written
+        self._watch = Watch()
+
+    def open(self, directories: LogDirectories, now: Millis) -> None:
+        """Open the log; raises before anything is changed where what was committed is damaged or gone. A node by itself
+        that has none begins with what makes it a cluster."""
+        self.member.open(directories, now)
+        is_new = not self.partition.log.end and not self.member.snapshots.table
+        if is_new and may_found(self._settings):
+            found(self._settings, self._disk, self.member.snapshots, directories.metadata_id, now)
+
+    def start(self, now: Millis) -> None:
+        """Read what the log stands on, and take part in the quorum."""
+        member = self.member
+        newest = member.snapshots.newest()
+        if newest is not None:
+            self.image, self.applied = newest.image, newest.id.end
+        self._cutting = SnapshotCutting(
+            self._settings.metadata_log, member.snapshots, self.partition.log, self._disk, self._sync, self._view,
+            lambda: not self.image.transaction.is_open, now,
+        )  # fmt: skip
+        member.start(None if newest is None else newest.voters, now)
+
+    @property
+    def partition(self) -> Partition:
+        """The metadata log, as one of the partitions here."""
+        return self.member.partition
+
+    def address_of(self, broker: NodeId) -> Address | None:
+        """Where other brokers reach a broker; None while it is not there."""
+        known = self.image.brokers.get(broker)
+        if known is None or known.fenced:
+            return None
+        return Address(*known.endpoint(self._settings.inter_broker_listener))
+
+    @property
+    def broken(self) -> str | None:
+        """Why this node can be of no use any more, and should end."""
+        if self._not_understood is not None:
+            return self._not_understood
+        failure = self.member.broken
+        return None if failure is None else f"the metadata log cannot be written: {failure}"
+
+    # ── who decides ──────────────────────────────────────────────────────────────────
+
+    @property
+    def leads(self) -> bool:
+        """Whether the controller is here."""
+        return self._shard is not None
+
+    @property
+    def controller_id(self) -> NodeId:
+        """The node that decides, as far as this one knows; -1 if nobody is known to."""
+        return self.member.leader
+
+    @property
+    def controller_address(self) -> Address | None:
+        """Where it is asked."""
+        return self.member.address_of(self.controller_id)
+
+    @property
+    def can_be_decided_on(self) -> bool:
+        """Whether most of the voters may be there: those that stopped before this node, as brokers, are not."""
+        voters, brokers = self.member.quorum.voters, self.image.brokers
+        gone = [each for each in voters if each in brokers and brokers[each].fenced]
+        return voters.is_majority(each for each in voters if each not in gone)
+
+    def is_live(self, node: NodeId) -> bool:
+        """Whether a broker may lead partitions and be in sync, by what is committed."""
+        return self.image.is_live(node)
+
+    def decide(self, request: object, now: Millis, timeout_ms: int) -> Wait:
+        """Let the controller decide, which is to be here."""
+        shard = self._shard
+        if shard is None:
+            raise ErrorCode.NOT_CONTROLLER.error("the controller is on another node")
+        try:
+            return shard.run(request, now, timeout_ms)
+        finally:
+            if shard.gone:
+                self._lost()
+                self._leads(self.partition.epoch, now)  # what was not written must not be thought of either
+            else:
+                is_over = self.partition.failure is not None  # nothing can be decided until a restart
+                due = max(shard.machine.next_deadline(), self._rests_until)
+                self._controller_at = NEVER if is_over else due
+
+    def _leads(self, epoch: LeaderEpoch, now: Millis) -> None:
+        seed = int.from_bytes(self._chance.token(16), "big")
+        controller = Controller(
+            self._settings.for_controller(self._cluster_id()), seed,
+            lambda: bootstrap_records(self._disk, self._settings.metadata_log_dir),
+        )  # fmt: skip
+        shard = self._shard = Shard(
+            self.partition, controller, _encode, self._wrote, self._touch, gone=ErrorCode.NOT_CONTROLLER
+        )
+        for record in records_of(self.image):
+            controller.replay(record, offset_of(self.image))
+        for waiting in self.image.transaction.waiting:
+            controller.replay(*waiting)
+        position, held = self.applied, self.partition.log
+        while position < held.end:
+            position = shard.load(_records, position, READ_BYTES)
+        for request in (BeginCluster(), Loaded()):
+            self._see_to(request, now)
+        others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
+        self._watch.begin(others, self.member.leader_before, now)
+        self._touch(self.member)
+
+    def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
+        """A node follows the metadata from here."""
+        self.member.fetched_by(node, offset, now)
+        self._watch.seen(node, conn)
+
+    def heard_of(self, node: NodeId, conn: int, now: Millis) -> None:
+        """A node fetches a snapshot from here."""
+        self.member.heard_of(node, now)
+        self._watch.seen(node, conn)
+
+    def disconnected(self, conn: int, now: Millis) -> None:
+        """A connection is gone; a node that fetched through it may be gone with it."""
+        if self._shard is not None:
+            self._watch.lost(conn, now)
+
+    def _lost(self) -> None:
+        shard, self._shard, self._controller_at = self._shard, None, NEVER
+        self._watch = Watch()
+        self._touch(self.member)
+        if shard is not None:
+            shard.gone = True
+            self._touch(shard)
+
+    # ── time ─────────────────────────────────────────────────────────────────────────
+
+    def next_deadline(self) -> Millis:
+        return min(
+            self.member.next_deadline(),
+            self._controller_at,
+            self._watch.next_deadline(),
+            self._cutting.next_deadline(),
+        )
+
+    def tick(self, now: Millis) -> None:
+        """Do what time has brought."""
+        self.member.tick(now)
+        self._cutting.tick(now)
+        if self._controller_at <= now:
+            self._see_to(TimePassed(), now)
+        for node in self._watch.take_gone(now):
+            broker = self.image.brokers.get(node)
+            if broker is not None and not broker.fenced:
+                log.warning("node %d is gone: its connection broke, and it does not come back", node)
+                self._see_to(BrokerGone(node), now)
+
+    def _see_to(self, request: object, now: Millis) -> None:
+        try:
+            self.decide(request, now, 0)
+        except ProtocolError as error:
+            log.warning("the controller cannot do what is due: %s", error.detail)
+            self._controller_at = self._rests_until = Millis(now + RETRY_MS)
+
+    # ── what is committed ────────────────────────────────────────────────────────────
+
+    def has_news(self) -> bool:
+        """Whether more is committed than has been applied."""
+        has_grown = self.applied < self.partition.watermark and self._not_understood is None
+        return self._skipped or has_grown
+
+    def apply(self) -> None:
+        """Bring the image up to the watermark; a snapshot may have brought it further, where nobody leads yet. What is
+        committed and not understood ends the node: to go on without it would be to disagree with the others."""
+        watermark, size, self._skipped = max(self.applied, self.partition.watermark), 0, False
+        for batch in batches_between(self.partition, self.applied, watermark):
+            try:
+                for offset, record in _records(batch):
+                    if offset >= self.applied:
+                        self.image.replay(record, Offset(offset))
+            except AndironError as error:
+                self._not_understood = (
+                    f"the metadata log has, from offset {batch.base_offset} on, what this version of Andiron does not "
+                    f"understand: {error}; a version is wanted that knows what its leader writes"
+                )
+                return
+            size, self._applied_time = size + batch.size, Millis(batch.max_timestamp)
+            self.applied = Offset(batch.next_offset)
+        self.applied = watermark
+        self._cutting.committed(size)
+
+    def take_delta(self) -> Delta:
+        """What has changed in the image since this was last asked."""
+        return self.image.take_delta()
+
+    def _replaced(self, whole: Whole, now: Millis) -> None:
+        """The log goes on from where a snapshot ends; what is in between comes with it."""
+        self.image.transaction.forget()
+        for record in changes(self.image, whole.image):
+            self.image.replay(record, Offset(whole.id.end - 1))
+        self.applied, self._skipped = whole.id.end, True
+        self._cutting.start_anew(now)
+
+    def _view(self) -> View:
+        epoch = self.partition.log.epochs.epoch_of(self.applied - 1)
+        about = self.member.voters.history.about(self.applied)
+        return View(SnapshotId(self.applied, epoch), copy_of(self.image), self._applied_time, about)
+
+
+def _encode(record: MetadataRecord) -> tuple[None, bytes]:
+    """Records of the metadata log have no key: all of them count, not the latest of each."""
+    return None, encode_record(record)
+
+
+def _records(batch: Batch) -> Iterator[tuple[int, MetadataRecord]]:
+    for record in data_records(batch):
+        yield record.offset, decode_record(record.value or b"")

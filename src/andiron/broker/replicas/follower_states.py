@@ -1,0 +1,67 @@
+"""What the followers of the partitions that are led here have shown of themselves.
+
+    Fetch(replica 2, orders-3 from 1042) ─▶ fetched ─▶ its progress ─▶ the watermark moves ─▶ acks=all is answered
+                                                     └▶ it has caught up ─▶ in_sync proposes it
+
+Of a partition where nothing happens a follower says nothing; that it fetches at all shows that it is there (`heard`).
+
+Read next: replication/leader.py, in_sync.py; handlers/fetch.py above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.replicas.isr import InSync
+from andiron.broker.replicas.partition import Partition
+from andiron.broker.replicas.replication_quota import ReplicationQuota
+from andiron.model.ids import Millis, NodeId, Offset
+
+
+class Fetched(NamedTuple):
+    """What a follower asked for, and thereby says that it holds."""
+
+    node: NodeId
+    broker_epoch: int
+    offset: Offset
+    start: Offset
+    conn: int
+
+
+class Followers:
+    """Takes note of what followers fetch."""
+
+    def __init__(
+        self, metadata: Metadata, in_sync: InSync, quota: ReplicationQuota, heard: dict[NodeId, Millis],
+        touch: Callable[[Partition], None], committed: Callable[[Partition], None],
+    ) -> None:  # fmt: skip
+        self._metadata, self._in_sync = metadata, in_sync
+        self._touch, self._committed = touch, committed
+        self.quota = quota  # of what they are sent, where that is throttled
+        self.heard = heard  # when each last fetched from here
+        self.connections: dict[int, None] = {}  # on which they fetch
+
+    def heard_of(self, node: NodeId, conn: int, now: Millis) -> None:
+        """A follower fetches, of whatever."""
+        self.heard[node] = now
+        self.connections[conn] = None
+
+    def disconnected(self, conn: int) -> None:
+        """A connection is gone: a follower's, perhaps."""
+        self.connections.pop(conn, None)
+
+    def fetched(self, partition: Partition, seen: Fetched, now: Millis) -> None:
+        """A follower has shown how far its log goes; it is not to be asked whether that is this one's log."""
+        watermark = partition.watermark
+        if partition is self._metadata.partition:
+            self._metadata.fetched_by(seen.node, seen.offset, seen.conn, now)
+        else:
+            leader = partition.leader()
+            if leader.start_of(seen.node) != seen.start:
+                self._touch(partition)
+            leader.fetched(seen.node, seen.offset, now, start=seen.start, broker_epoch=seen.broker_epoch)
+            self._in_sync.fetched(partition, seen.node, now)
+        if partition.watermark != watermark:
+            self._committed(partition)

@@ -1,0 +1,272 @@
+"""What time brings: checkpoints, retention, compaction, late flushes, files to remove.
+
+    every log.flush.offset.checkpoint.interval.ms   how far each log is on the disk
+    every replica.high.watermark.checkpoint.interval.ms          and how far it is committed
+    every log.flush.start.offset.checkpoint.interval.ms          where each log starts
+    every log.retention.check.interval.ms           segments that may go; producers long silent
+    every log.cleaner.backoff.ms                    the dirtiest log is compacted, one at a time
+    flush.ms after an append                        the partition is synced
+    file.delete.delay.ms after a deletion           the files are removed
+    at once, a slice at a time                      replicas that move to another directory (replica_moves.py)
+
+A round over all partitions takes them a few hundred at a time and lets the loop turn in
+between, so that ten thousand partitions are no pause for anyone. Nothing here looks at a
+partition that has nothing to do more often than these intervals say: an idle node sleeps.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from andiron.broker.node.timetable import Timetable
+from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.log_directories import LogDirectories
+from andiron.broker.replicas.partition import Partition
+from andiron.broker.replicas.partitions import Partitions
+from andiron.broker.replicas.replica_moves import ReplicaMoves
+from andiron.broker.replicas.replication_quota import ReplicationQuota
+from andiron.broker.settings.broker_settings import BrokerSettings
+from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
+from andiron.log.cleaner import Cleaner, Means
+from andiron.log.disk import Disk
+from andiron.model.effects import Effect, Finished, Work
+from andiron.model.errors import ProtocolError
+from andiron.model.ids import NEVER, Millis, wall_time
+
+log = logging.getLogger(__name__)
+
+FIRST_ROUND_MS = 30_000  # after the start: recovery has the disk until then
+AT_A_TIME = 200  # partitions
+TOPICS_TOLD = 5  # in the summary of a round
+FLUSH_AGAIN_MS = 1_000  # after one that could not begin
+
+
+class Housekeeping:
+    """The timetable of a node and what is on it."""
+
+    def __init__(
+        self, settings: Callable[[], BrokerSettings], disk: Disk, directories: LogDirectories,
+        partitions: Partitions, flushing: Flushing, moved: Callable[[Partition], None],
+    ) -> None:  # fmt: skip
+        """`moved` is told of a log that starts elsewhere now: who follows it does not hear of that by new records."""
+        self._settings, self._disk, self._moved = settings, disk, moved
+        self._directories, self._partitions, self._flushing = directories, partitions, flushing
+        self.timetable = Timetable()
+        self._cleaner = Cleaner(disk)
+        self._flush_at: dict[Partition, Millis] = {}
+        quota = ReplicationQuota(lambda: settings().replica_alter_log_dirs_io_max_bytes_per_second)
+        self.moves = ReplicaMoves(
+            directories, partitions, flushing, quota, self.timetable.at, self._replica_moved
+        )
+        self._removal_at = NEVER  # when the next folder is removed
+        self._work: list[Effect] = []
+        self._token = 0
+
+    def start(self, now: Millis) -> None:
+        """Put everything that recurs on the timetable."""
+        settings, at = self._settings(), self.timetable.at
+        at(Millis(now + settings.log_flush_offset_checkpoint_interval_ms), self._checkpoint)
+        at(Millis(now + settings.replica_high_watermark_checkpoint_interval_ms), self._checkpoint_watermarks)
+        at(Millis(now + settings.log_flush_start_offset_checkpoint_interval_ms), self._checkpoint_starts)
+        at(Millis(now + FIRST_ROUND_MS), self._retain)
+        at(Millis(now + settings.log_cleaner_backoff_ms), self._clean)
+        self.moves.start(now)
+        self.gave_up_folders()
+
+    def next_deadline(self) -> Millis:
+        return self.timetable.next_deadline()
+
+    def run(self, now: Millis) -> list[Effect]:
+        """Do what is due; returns the jobs that others have to do."""
+        self.timetable.run(now)
+        work, self._work = self._work, []
+        return work
+
+    # ── what the rest of the node tells ──────────────────────────────────────────────
+
+    def written(self, partition: Partition) -> None:
+        """Something was appended that flush.ms may want on the disk."""
+        due = partition.log.flush_deadline()
+        if due < NEVER and partition not in self._flush_at:
+            self._flush_at[partition] = due
+            self.timetable.at(due, lambda now: self._flush_late(partition, now))
+
+    def could_not_flush(self, partition: Partition, now: Millis) -> None:
+        """A flush that is needed could not begin. It is tried again: a follower fetches nothing until it is done, so
+        nothing else would ask for it."""
+        if partition.needs_flush and partition not in self._flush_at:
+            self._flush_at[partition] = due = Millis(now + FLUSH_AGAIN_MS)
+            self.timetable.at(due, lambda now: self._flush_late(partition, now))
+
+    def gave_up_files(self, partition: Partition) -> None:
+        """A log has files that are to be removed later."""
+        self.timetable.at(
+            partition.log.segments.next_removal(), lambda now: self._remove_files(partition, now)
+        )
+
+    def forget(self, partition: Partition) -> None:
+        """A partition was deleted."""
+        with _noting("the cleaner's checkpoint cannot be written"):
+            self._cleaner.forget(partition.log)
+
+    def _replica_moved(self, partition: Partition) -> None:
+        self.gave_up_folders()
+        self._moved(partition)
+
+    def gave_up_folders(self) -> None:
+        """There may be folders to be removed later."""
+        due = self._directories.next_removal()
+        if due < self._removal_at:
+            self._removal_at = due
+            self.timetable.at(due, self._remove_folders)
+
+    def finished(self, event: Finished, now: Millis) -> None:
+        """A round of compaction is over."""
+        changed = None
+        with _noting("the result of a compaction could not be put in place"):
+            changed = self._cleaner.finish(event.result, event.error, now)
+        partition = self._partitions.get(changed.partition) if changed else None
+        if partition is not None:
+            self.gave_up_files(partition)
+        self.timetable.at(now, self._clean_once)
+
+    # ── checkpoints ──────────────────────────────────────────────────────────────────
+
+    def save_checkpoints(self) -> None:
+        """Write down how far each log has come and where it starts, where that has changed."""
+        self._save_ends()
+        self._save_watermarks()
+        self.save_starts()
+
+    def _save_ends(self) -> None:
+        ends = {each.name: each.log.flushed_end for each in self._partitions}
+        self._directories.save(RECOVERY_POINTS, ends, self._partitions.unopened)
+
+    def _save_watermarks(self) -> None:
+        watermarks = {each.name: each.watermark for each in self._partitions}
+        self._directories.save(WATERMARKS, watermarks, self._partitions.unopened)
+
+    def save_starts(self) -> None:
+        """Write down where each log starts, where that has changed: nobody is told that records are deleted, client or
+        leader, before this is done, for a restart would bring them back."""
+        # Whole segments that are gone count too: a power loss may bring their files back.
+        starts = {each.name: each.log.start for each in self._partitions if each.log.start > 0}
+        self._directories.save(LOG_STARTS, starts, self._partitions.unopened)
+
+    def _checkpoint(self, now: Millis) -> None:
+        interval_ms = self._settings().log_flush_offset_checkpoint_interval_ms
+        self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
+        with _noting("checkpoints cannot be written"):
+            self._save_ends()
+
+    def _checkpoint_watermarks(self, now: Millis) -> None:
+        interval_ms = self._settings().replica_high_watermark_checkpoint_interval_ms
+        self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_watermarks)
+        with _noting("checkpoints cannot be written"):
+            self._save_watermarks()
+
+    def _checkpoint_starts(self, now: Millis) -> None:
+        interval_ms = self._settings().log_flush_start_offset_checkpoint_interval_ms
+        self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
+        with _noting("checkpoints cannot be written"):
+            self.save_starts()
+
+    # ── retention ────────────────────────────────────────────────────────────────────
+
+    def _retain(self, now: Millis) -> None:
+        self.timetable.at(Millis(now + self._settings().log_retention_check_interval_ms), self._retain)
+        self._go_through(iter(list(self._partitions)), Counter(), now)
+
+    def _go_through(self, rest: Iterator[Partition], gone: Counter[tuple[str, str]], now: Millis) -> None:
+        """Look at some partitions, then let others have the loop before the next ones; `gone` counts the segments that
+        the round has deleted, by topic and rule."""
+        expiration_ms = self._settings().producer_id_expiration_ms
+        for count, partition in enumerate(rest, 1):
+            if not partition.retired:
+                with _noting(f"{partition.name}: retention failed"):
+                    self._retain_one(partition, gone, now)
+                    partition.expire_producers(now, expiration_ms)
+            if count == AT_A_TIME:
+                self.timetable.at(now, lambda later: self._go_through(rest, gone, later))
+                return
+        if gone:
+            log.info("%s", summary(gone))
+
+    def _retain_one(self, partition: Partition, gone: Counter[tuple[str, str]], now: Millis) -> None:
+        held = partition.log
+        held.roll_if_due(now)
+        if held is self._cleaner.under_way:
+            return  # its segments are being compacted; the next round has time for it
+        start = held.start
+        for segment in held.delete_old(now, partition.watermark):
+            gone[partition.name.topic, segment.rule] += 1
+            log.debug("%s: segment %d deleted by %s", partition.name, segment.base, segment.rule)
+        if held.start != start:
+            self._moved(partition)
+        if held.flush_due(now):
+            self._flushing.want(partition)
+        self.gave_up_files(partition)
+
+    def _remove_files(self, partition: Partition, now: Millis) -> None:
+        for path in partition.log.segments.due_removals(now):
+            with _noting("a file that was given up stays"):
+                self._disk.remove(path)
+
+    def _remove_folders(self, now: Millis) -> None:
+        """One at a time: a folder can hold many files."""
+        self._removal_at = NEVER
+        with _noting("a folder that was given up stays"):
+            self._directories.remove_due(now)
+        self.gave_up_folders()
+
+    # ── late flushes ─────────────────────────────────────────────────────────────────
+
+    def _flush_late(self, partition: Partition, now: Millis) -> None:
+        del self._flush_at[partition]
+        due = NEVER if partition.retired else partition.log.flush_deadline()
+        if due <= now or (partition.needs_flush and not partition.retired):
+            self._flushing.want(partition)
+        elif due < NEVER:
+            self.written(partition)
+
+    # ── compaction ───────────────────────────────────────────────────────────────────
+
+    def _clean(self, now: Millis) -> None:
+        self.timetable.at(Millis(now + max(1, self._settings().log_cleaner_backoff_ms)), self._clean)
+        self._clean_once(now)
+
+    def _clean_once(self, now: Millis) -> None:
+        settings = self._settings()
+        if not settings.log_cleaner_enable:
+            return
+        means = Means(
+            settings.log_cleaner_dedupe_buffer_size,
+            settings.log_cleaner_io_buffer_load_factor,
+            settings.log_cleaner_io_max_bytes_per_second,
+        )
+        logs = [(p.log, p.watermark) for p in self._partitions if p.failure is None]
+        job = None
+        with _noting("no log can be chosen for compaction"):
+            job = self._cleaner.next_job(logs, wall_time(now), means)
+        if job is not None:
+            self._token += 1
+            self._work.append(Work(self._token, job))
+
+
+def summary(gone: Counter[tuple[str, str]]) -> str:
+    """What a round of retention has deleted, in one line, however many topics there are."""
+    most = [f"{count} of {topic} by {rule}" for (topic, rule), count in gone.most_common(TOPICS_TOLD)]
+    others = sum(gone.values()) - sum(count for _, count in gone.most_common(TOPICS_TOLD))
+    return f"segments deleted: {', '.join(most)}" + (f", {others} of other topics" if others else "")
+
+
+@contextmanager
+def _noting(what: str) -> Iterator[None]:
+    """What the disk refuses now it may grant the next time: it is noted, and the house is kept on."""
+    try:
+        yield
+    except (OSError, ProtocolError) as error:
+        log.error("%s: %s", what, error)

@@ -1,0 +1,253 @@
+"""The partitions hosted here, made and unmade as the committed metadata says.
+
+    committed records ─▶ image + delta ─▶ apply ─┬─ new for us      open or create its log, lead it
+                                                 ├─ changed         new leader epoch, new ISR
+                                                 ├─ new settings    hand them to its log
+                                                 └─ gone            stop serving it, rename its folder, remove it later
+
+The table is the only thing that opens logs, and `apply` the only way into it. At a start
+everything is new: the whole image is one delta, and each log is recovered as it is opened.
+
+Logs are opened a few at a time, and the loop turns in between: a thousand new partitions must not make a node deaf to
+the others, or they would take it for dead. Until its turn has come a partition is not here.
+
+A log that cannot be opened (a full disk, a folder that may not be read) keeps nobody else
+from being served: its partition answers KAFKA_STORAGE_ERROR, the reason is in the log, and
+the next request for it tries again.
+
+Read next: partition.py, then log_directories.py for where the folders lie.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from andiron.broker.replicas.directory_assignments import ReplicaPlaces
+from andiron.broker.replicas.fetcher_manager import Fetchers
+from andiron.broker.replicas.log_directories import LogDirectories
+from andiron.broker.replicas.partition import Partition
+from andiron.broker.settings.node_settings import NodeSettings, topic_settings
+from andiron.broker.telemetry.traffic import Traffic
+from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
+from andiron.log.closing import Closing
+from andiron.log.disk import Disk
+from andiron.log.partition_log import PartitionLog
+from andiron.log.settings import LogSettings
+from andiron.model.errors import ProtocolError
+from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
+
+UNTOLD = b""  # no directory: the controller has yet to hear of this one
+AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time over each
+
+# Of a partition that is led here: the in-sync replicas before, and now.
+IsrChanged = Callable[[frozenset[NodeId], frozenset[NodeId]], None]
+
+log = logging.getLogger(__name__)
+
+
+class Partitions:
+    """Every partition of which this node holds a replica, by name."""
+
+    def __init__(
+        self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers, places: ReplicaPlaces,
+        heard: Mapping[NodeId, Millis], isr_changed: IsrChanged,
+    ) -> None:  # fmt: skip
+        self._settings, self._directories = settings, directories
+        self._fetchers, self._places, self._heard = fetchers, places, heard
+        self._isr_changed = isr_changed
+        self.traffic = Traffic()
+        self._me = NodeId(settings.node_id)
+        self._hosted: dict[tuple[str, int], Partition] = {}
+        self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
+        self._to_open: dict[tuple[TopicId, int], None] = {}  # when their turn has come
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self._hosted.values())
+
+    def __len__(self) -> int:
+        return len(self._hosted)
+
+    def get(self, name: tuple[str, int]) -> Partition | None:
+        """The partition of this name, if it is hosted here; KAFKA_STORAGE_ERROR if its log will not open."""
+        partition = self._hosted.get(name)
+        if partition is None and name in self._unopened:
+            partition = self._unopened[name]()
+        return partition
+
+    def peek(self, name: tuple[str, int]) -> Partition | None:
+        """The partition of this name, if it is open: for those who only look on."""
+        return self._hosted.get(name)
+
+    @property
+    def unopened(self) -> list[TopicPartition]:
+        """Those whose logs will not open."""
+        return [TopicPartition(*name) for name in self._unopened]
+
+    # ── following the metadata ───────────────────────────────────────────────────────
+
+    def apply(self, delta: Delta, image: Image, now: Millis) -> list[Partition]:
+        """Bring the table to the image; returns the partitions that changed."""
+        touched: dict[Partition, None] = {}
+        for topic in delta.removed_topics:
+            for index in topic.partitions:
+                self._to_open.pop((topic.id, index), None)
+                self._remove(TopicPartition(topic.name, index), topic.id, now, touched)
+            self.traffic.forget(topic.name)
+        for topic_id, index in delta.partitions:
+            hosting = image.topics_by_id[topic_id]
+            wanted = hosting.partitions[index]
+            if self._me in wanted.replicas and (hosting.name, index) not in self._hosted:
+                self._to_open[topic_id, index] = None
+            else:
+                self._to_open.pop((topic_id, index), None)
+                self._place(hosting, index, wanted, image, now, touched)
+        self._open_some(image, now, touched)
+        for partition in self._reconfigured(delta, image):
+            partition.replace_settings(self.settings_of(partition.name.topic, image))
+            touched[partition] = None
+        return list(touched)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether some logs are still to be opened: `open_more`."""
+        return bool(self._to_open)
+
+    def open_more(self, image: Image, now: Millis) -> list[Partition]:
+        """Open the next few logs; returns the partitions that changed."""
+        touched: dict[Partition, None] = {}
+        self._open_some(image, now, touched)
+        return list(touched)
+
+    def _open_some(self, image: Image, now: Millis, touched: dict[Partition, None]) -> None:
+        for topic_id, index in list(islice(self._to_open, AT_A_TIME)):
+            del self._to_open[topic_id, index]
+            topic = image.topics_by_id[topic_id]
+            self._place(topic, index, topic.partitions[index], image, now, touched)
+
+    def set_aside_strays(self) -> None:
+        """Everything that the metadata says is in effect: folders of which it does not speak are nobody's."""
+        try:
+            self._directories.set_aside_strays(frozenset([*self._hosted, *self._unopened]))
+        except (OSError, ProtocolError) as error:
+            log.error("folders that belong to no topic stay where they are: %s", error)
+
+    def replace_log(self, partition: Partition, moved: PartitionLog) -> None:
+        """The log of a partition lies in another directory from now on, and is the same."""
+        partition.log = moved
+        if partition.follows:
+            partition.follow(partition.epoch, partition.watermark)
+        partition.note_flushed(moved.flushed_end)
+        name = partition.name
+        self._places.found(partition.topic_id, name.partition, self._directories.id_of(name), UNTOLD)
+
+    def settings_of(self, topic: str, image: Image) -> LogSettings:
+        """The settings that hold for a topic here and now."""
+        dynamic, dynamic_default = image.configs_of(BROKER, str(self._me)), image.configs_of(BROKER, "")
+        return topic_settings(image.configs_of(TOPIC, topic), dynamic, dynamic_default, self._settings)
+
+    def _place(
+        self, topic: TopicImage, index: int, wanted: PartitionImage, image: Image, now: Millis,
+        touched: dict[Partition, None],
+    ) -> None:  # fmt: skip
+        name = TopicPartition(topic.name, index)
+        if self._me not in wanted.replicas:
+            self._remove(name, topic.id, now, touched)
+            return
+        try:
+            partition = self._hosted.get(name) or self._open(name, topic, image, now)
+        except ProtocolError as error:
+            log.error("%s cannot be opened: %s", name, error.detail)
+            self._unopened[name] = lambda: self._open_late(name, topic, image, now)
+            self._places.lost(topic.id, index)
+            return
+        here = self._directories.id_of(name) if partition.failure is None else LOST
+        self._places.found(topic.id, index, here, wanted.directory_of(self._me))
+        self._take_role(partition, wanted, now)
+        touched[partition] = None
+
+    def _open(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
+        settings = self.settings_of(name.topic, image)
+        is_alone = len(image.brokers) <= 1  # nobody can have made another topic of this name meanwhile
+        held = self._directories.open_log(name, topic.id, settings, now, adopts=is_alone)
+        partition = Partition(name, topic.id, held, self.traffic.of(name.topic))
+        self._hosted[name] = partition
+        self._unopened.pop(name, None)
+        return partition
+
+    def _open_late(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
+        """Another try at a log that would not open; `image` is the live one, so it says what holds now."""
+        partition = self._open(name, topic, image, now)
+        self._take_role(partition, topic.partitions[name.partition], now)
+        log.info("%s is open after all", name)
+        return partition
+
+    def _take_role(self, partition: Partition, wanted: PartitionImage, now: Millis) -> None:
+        """Lead or follow as the metadata says. What is older than what the leader was told itself is passed by."""
+        if wanted.partition_epoch <= partition.partition_epoch:
+            return
+        partition.partition_epoch = wanted.partition_epoch
+        is_new = partition.epoch != wanted.leader_epoch
+        watermark = self._watermark_known(partition)
+        replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
+        before, partition.told_isr = partition.told_isr, isr
+        if before and wanted.leader == self._me:
+            self._isr_changed(before, isr)
+        if wanted.leader != self._me:
+            if is_new:
+                partition.follow(wanted.leader_epoch, watermark)
+            self._fetch(partition, wanted.leader, is_new, now)
+        elif is_new:
+            self._fetchers.leave(partition)
+            partition.lead(
+                self._me, wanted.leader_epoch, replicas, isr, watermark=watermark, now=now,
+                lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._heard,
+            )  # fmt: skip
+        elif partition.leads:
+            partition.settle(replicas, isr, now)
+
+    def _watermark_known(self, partition: Partition) -> Offset:
+        """Where what is committed ends, as of the last checkpoint. It counts when a log is opened and never after that:
+        the log knows by then, and may have been cut since."""
+        return self._directories.watermark_of(partition.name) if partition.epoch < 0 else Offset(0)
+
+    def _fetch(self, partition: Partition, leader: NodeId, is_new: bool, now: Millis) -> None:
+        if leader == NO_LEADER:
+            self._fetchers.leave(partition)
+        elif is_new:
+            self._fetchers.follow(partition, leader, now)
+
+    def _remove(
+        self, name: TopicPartition, topic_id: TopicId, now: Millis, touched: dict[Partition, None]
+    ) -> None:
+        self._unopened.pop(name, None)
+        partition = self._hosted.pop(name, None)
+        try:
+            if partition is None:
+                self._directories.finish_deletion(name, topic_id, now)
+            else:
+                self._fetchers.leave(partition)
+                partition.retire()
+                touched[partition] = None
+                self._directories.give_up(partition.log, now)
+        except (OSError, ProtocolError) as error:
+            log.error("the folder of %s, which is deleted, stays until the next start: %s", name, error)
+
+    def _reconfigured(self, delta: Delta, image: Image) -> Iterable[Partition]:
+        """The partitions whose settings may have changed: a topic's, or all of them with the broker's."""
+        if any(kind == BROKER and name in ("", str(self._me)) for kind, name in delta.configs):
+            return list(self._hosted.values())
+        topics = [image.topics.get(name) for kind, name in delta.configs if kind == TOPIC]
+        named = [(topic.name, index) for topic in topics if topic for index in topic.partitions]
+        return [self._hosted[name] for name in named if name in self._hosted]
+
+
+def close_all(disk: Disk, partitions: Sequence[Partition]) -> bool:
+    """Bring partitions to the disk; whether all of them got there."""
+    sound = [partition.log for partition in partitions if partition.failure is None]
+    closing = Closing(disk, sound)
+    closing.close()
+    for failed, error in closing.failed.items():
+        log.error("%s cannot be brought to the disk: %s", failed.partition, error.detail)
+    return not closing.failed and len(sound) == len(partitions)

@@ -1,0 +1,58 @@
+"""A broker's own settings, with what was set while it runs.
+
+    server.properties ◀ set for all brokers ◀ set for this one        the rightmost that has a value counts
+
+They are put together when somebody asks and kept until the metadata says that one of them has changed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.settings.broker_settings import BrokerSettings
+from andiron.broker.settings.node_settings import NodeSettings, broker_settings
+from andiron.controller.image import BROKER
+from andiron.controller.settings import MIN_INSYNC
+from andiron.model.layers import Layers
+
+log = logging.getLogger(__name__)
+
+
+class LiveSettings:
+    """What holds for this broker here and now."""
+
+    def __init__(self, settings: NodeSettings, metadata: Metadata) -> None:
+        self._settings, self._metadata = settings, metadata
+        self._current: BrokerSettings | None = None
+
+    def current(self) -> BrokerSettings:
+        """The settings as they are now."""
+        if self._current is None:
+            everywhere, here = self._set_while_running()
+            self._current = broker_settings(here, everywhere, self._settings)
+        return self._current
+
+    def layers(self) -> Layers:
+        """Where each of them comes from."""
+        return self._settings.layers(*self._set_while_running())
+
+    def warn_of_the_overruled(self) -> None:
+        """Say which settings of the file have no effect, since the cluster was founded with, or given, another value.
+        Of all that can be set for a cluster only this one is, without anybody's asking (controller/features.py)."""
+        given, whole = self._settings.given.get(MIN_INSYNC), self._metadata.image.configs_of(BROKER, "")
+        if given is not None and whole.get(MIN_INSYNC, given) != given:
+            log.warning(
+                "%s=%s in the settings has no effect, the cluster has %s; to change it: "
+                "andiron config set broker all %s=%s", MIN_INSYNC, given, whole[MIN_INSYNC], MIN_INSYNC, given,
+            )  # fmt: skip
+
+    def forget(self) -> None:
+        """Some have changed."""
+        self._current = None
+
+    def _set_while_running(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """What was set for all brokers, and for this one."""
+        image = self._metadata.image
+        return image.configs_of(BROKER, ""), image.configs_of(BROKER, str(self._settings.node_id))
