@@ -11,7 +11,8 @@ from unittest.mock import patch
 
 from andiron.broker.coordinators.shard import Shard
 from andiron.broker.handlers.fetch import Fetch
-from andiron.broker.metadata.metadata import Metadata, quorum_member, quorum_requests, snapshot_generator
+from andiron.broker.metadata import quorum_member, quorum_requests, snapshot_generator
+from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.replicas.fetch_intake import Intake
 from andiron.broker.replicas.housekeeping import Housekeeping
 from andiron.broker.replicas.partition import Partition

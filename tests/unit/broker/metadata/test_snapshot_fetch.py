@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from andiron.broker.metadata.metadata import snapshot_fetch
+from andiron.broker.metadata import snapshot_fetch
 from worlds.lagging import HERE, Counted, away_while_the_log_moves_on, cluster, create, is_caught_up, log
 
 

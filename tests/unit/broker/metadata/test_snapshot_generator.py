@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from andiron.broker.metadata.metadata import snapshot_generator
+from andiron.broker.metadata import snapshot_generator
 from andiron.broker.metadata.standalone_format import FIRST
 from andiron.model.errors import ProtocolError
 from andiron.sim.disk import Killed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.metadata.metadata import trial
+from andiron.broker.metadata import trial
 from andiron.broker.metadata.snapshot_files import NotUnderstood
 from andiron.controller.records import (
     AbortTransactionRecord,

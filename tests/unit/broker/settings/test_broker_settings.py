@@ -12,7 +12,7 @@ from andiron.broker.settings.inert_settings import inert_rows
 from andiron.broker.telemetry.client_metrics import CLIENT_METRICS_ROWS
 from andiron.model.settings import rows
 
-KAFKA = json.loads((Path(__file__).parents[2] / "golden" / "kafka_configs.json").read_text())
+KAFKA = json.loads((Path(__file__).parents[3] / "golden" / "kafka_configs.json").read_text())
 
 OUR_OWN = {"metrics.listener"}  # which Kafka does not have
 NOT_LIVE_HERE = {

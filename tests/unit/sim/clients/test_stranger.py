@@ -1,4 +1,4 @@
-from andiron.broker.metadata.metadata import quorum_requests
+from andiron.broker.metadata import quorum_requests
 from andiron.sim.clients.stranger import Stranger
 from andiron.sim.clustered import _growing
 from unit.sim.trio import Trio
