@@ -16,14 +16,14 @@ CLUSTERS = 12  # of these, as clusters too: each takes as long as three nodes al
 
 
 def kept_seeds():
-    """Each once, as seed/nodes; without nodes it is of a time when there was one. One that says `long` takes more than
-    five seconds, and is played with what takes long: what it found has a test of its own beside it."""
+    """Each once, as seed/nodes, or seed/nodes/mood; without nodes it is of a time when there was one. One that says `long`
+    takes more than five seconds, and is played with what takes long: what it found has a test of its own beside it."""
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     for words in dict.fromkeys(tuple(line.split("#")[0].split()) for line in lines):
         if words:
-            seed, _, nodes = words[0].partition("/")
+            seed, nodes, mood = (*words[0].split("/"), None, None)[:3]
             marks = [pytest.mark.long] if "long" in words else []
-            yield pytest.param(int(seed), int(nodes or 1), marks=marks)
+            yield pytest.param(int(seed), int(nodes or 1), mood, marks=marks)
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +33,9 @@ def silence():
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize(("seed", "nodes"), list(kept_seeds()))
-def test_what_was_found_once_stays_mended(seed, nodes):
-    assert play(seed, nodes=nodes).violation is None
+@pytest.mark.parametrize(("seed", "nodes", "mood"), list(kept_seeds()))
+def test_what_was_found_once_stays_mended(seed, nodes, mood):
+    assert play(seed, nodes=nodes, mood=mood).violation is None
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
