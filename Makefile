@@ -69,6 +69,7 @@ bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/coordinators.py
 	$(BIN)/python benchmarks/columns.py
 	$(BIN)/python benchmarks/connectors.py
+	$(BIN)/python benchmarks/copying.py
 	$(BIN)/python benchmarks/cluster.py
 
 bench-cluster: $(VENV)/.dev  ## measure three nodes beside three of Apache Kafka; ARGS='--quick --rows latency' for less

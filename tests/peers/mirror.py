@@ -40,7 +40,7 @@ offset.flush.interval.ms = 1000
 
 
 class Mirror(Server):
-    """Flows between clusters by their names; `topics` are those of each flow."""
+    """Flows between clusters by their names; `topics` are those of each flow. Who measures says with which `jvm`."""
 
     name = "mirror"
 
@@ -50,8 +50,10 @@ class Mirror(Server):
         clusters: Mapping[str, str],
         topics: Mapping[tuple[str, str], str],
         properties: str = PROPERTIES,
+        jvm: list[str] = HEAP,
     ) -> None:
         super().__init__(folder)
+        self._jvm = jvm
         self.libs = jars.server_jars(), jars.mirror_jars()
         lines = [f"clusters = {', '.join(clusters)}"]
         lines += [f"{name}.bootstrap.servers = {bootstrap}" for name, bootstrap in clusters.items()]
@@ -72,7 +74,7 @@ class Mirror(Server):
         classpath = ":".join(libs.classpath for libs in self.libs)
         logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
         main = "org.apache.kafka.connect.mirror.MirrorMaker"
-        return [jars.java(), *HEAP, logging, "-cp", classpath, main, str(self.properties)]
+        return [jars.java(), *self._jvm, logging, "-cp", classpath, main, str(self.properties)]
 
     def wait_until_ready(self) -> None:
         """It has no port: what it copies tells that it works."""

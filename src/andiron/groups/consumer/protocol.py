@@ -35,7 +35,7 @@ from andiron.groups.consumer.member import AWAY, JOINING, LEAVING, UNSAID, Membe
 from andiron.groups.consumer.migration import check_upgrade, upgraded
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import REBALANCE, SESSION, Sessions
-from andiron.groups.group import TimerKey, World
+from andiron.groups.group import CONSUMER, TimerKey, World, not_of_kind
 from andiron.groups.rebalances import LEAVE, REBALANCE_TIMEOUT, SESSION_TIMEOUT
 from andiron.groups.records import ConsumerGroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
@@ -196,7 +196,7 @@ class ConsumerProtocol:
             return described(group, self._world.topics, self._world.settings.group_consumer_assignors)
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND.number,
-            error_message=f"there is no consumer group {group_id}",
+            error_message=not_of_kind(group_id, CONSUMER, group),
             group_id=group_id,
         )
 
