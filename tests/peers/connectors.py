@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping
@@ -283,13 +284,11 @@ def _ended(progress: Any) -> dict[str, dict[str, int]]:
 
 
 def _behind(name: str, progress: Any) -> dict[str, float]:
-    """Of the stock connector's metrics, or by our count."""
+    """Of the stock connector's metrics, or by our count; in tenths, as Spark itself tells them unless by Connect."""
     (source,) = progress.sources
-    return (
-        dict(offsets_behind(source))
-        if name == OURS
-        else {each: float(n) for each, n in source.metrics.items()}
-    )
+    if name == OURS:
+        return dict(offsets_behind(source))
+    return {each: math.floor(10 * float(n) + 0.5) / 10 for each, n in source.metrics.items()}
 
 
 def _headers(row: Row) -> tuple[tuple[str, bytes | None], ...] | None:
