@@ -26,6 +26,7 @@ BEYOND_THE_CORE = (
     "cli/test_copy.py",
     "cli/test_copy_report.py",
     "cli/test_main.py",
+    "cli/test_pipeline.py",
     "cli/test_table.py",
     "client/blocking/test_column_producer.py",
     "client/blocking/test_column_reader.py",
