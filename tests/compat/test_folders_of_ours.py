@@ -24,12 +24,11 @@ from andiron.client.blocking import Client, ColumnProducer, Transaction
 from andiron.client.blocking.transaction import end_transaction
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.records.batch import iterate
-from peers import clients, jars
+from peers import clients, jars, quick_java
 from peers.asking import Asker
 from peers.clients.base import EARLIEST, LATEST, Record
 from peers.committed import committed_offsets
-from peers.kafka import LOGGING
-from peers.kafka_cluster import SMALL
+from peers.kafka import configure_logging
 from peers.node import Node
 from peers.ports import free_port
 from peers.process import Server
@@ -61,10 +60,8 @@ class ByFile(Server):
     def command(self) -> list[str]:
         if self.name == "andiron":
             return [sys.executable, "-m", "andiron", "up", "--config", str(self.properties)]
-        logging = self.folder / "log4j2.properties"
-        logging.write_text(LOGGING.format(level="INFO"))
-        java = [jars.java(), *SMALL, f"-Dlog4j2.configurationFile={logging}"]
-        return [*java, "-cp", jars.server_jars().classpath, "kafka.Kafka", str(self.properties)]
+        options, properties = [configure_logging(self.folder)], str(self.properties)
+        return quick_java.command(jars.server_jars(), "kafka.Kafka", properties, options=options)
 
 
 @pytest.fixture(autouse=True)

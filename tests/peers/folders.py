@@ -22,10 +22,10 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import NamedTuple
 
-from peers import jars
+from peers import jars, quick_java
 from peers.folder_contents import Look, furnish, furnish_more, leave_a_trace, look, look_closer
-from peers.kafka import Kafka
-from peers.kafka_cluster import SMALL, KafkaCluster
+from peers.kafka import Kafka, configure_logging
+from peers.kafka_cluster import KafkaCluster
 from peers.process import Server
 from peers.waiting import eventually
 
@@ -72,9 +72,8 @@ class ByKafka(Server):
         self._place = place
 
     def command(self) -> list[str]:
-        logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
-        classpath = jars.server_jars().classpath
-        return [jars.java(), *SMALL, logging, "-cp", classpath, "kafka.Kafka", str(self._place.properties)]
+        options, properties = [configure_logging(self.folder)], str(self._place.properties)
+        return quick_java.command(jars.server_jars(), "kafka.Kafka", properties, options=options)
 
 
 class ByAndiron(ByKafka):
@@ -147,7 +146,7 @@ class Maker(NamedTuple):
 
 
 def _one(kind: type[Kafka], settings: Mapping[str, str] = NOTHING) -> Callable[[Path], list[Place]]:
-    return lambda folder: _places([kind(folder, settings={**SETTINGS, **settings}, jvm=SMALL)])
+    return lambda folder: _places([kind(folder, settings={**SETTINGS, **settings})])
 
 
 def _cluster(count: int, *, dynamic: bool) -> Callable[[Path], list[Place]]:
