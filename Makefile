@@ -51,6 +51,7 @@ bugs: $(VENV)/.dev  ## which law and which short history catch each planted bug;
 
 kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round
 	$(BIN)/python -m pytest -m long tests pipelines
+	ANDIRON_TEST_EFFORT=all $(BIN)/python -m pytest tests/properties
 	cd tests && ../$(BIN)/python -m kills --rounds 3
 	cd tests && ../$(BIN)/python -m kills --rounds 50 --bare --job hasty --on kafka
 

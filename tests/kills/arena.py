@@ -46,7 +46,6 @@ SETTINGS = {
     "transaction.state.log.num.partitions": "5",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
-KAFKAS_JVM = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]  # quick to come up
 OUTAGE_S = 3.0  # the jobs' transactions time out after one
 ROWS_PER_SECOND = 60
 PARTITIONS = 2
@@ -56,7 +55,7 @@ def _kafka(folder: Path, settings: Mapping[str, str]) -> Server:
     """Apache Kafka as it comes: without two-phase commit."""
     from peers.kafka import Kafka
 
-    return Kafka(folder, settings=dict(settings), jvm=KAFKAS_JVM, log_level="WARN")
+    return Kafka(folder, settings=dict(settings), log_level="WARN")
 
 
 SERVERS: dict[str, Callable[[Path, Mapping[str, str]], Server]] = {

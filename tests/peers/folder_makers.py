@@ -20,9 +20,9 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import NamedTuple, Protocol
 
-from peers import jars
-from peers.kafka import LOGGING, Kafka
-from peers.kafka_cluster import SMALL, KafkaCluster
+from peers import jars, quick_java
+from peers.kafka import Kafka, configure_logging
+from peers.kafka_cluster import KafkaCluster
 from peers.node import Node
 from peers.node_cluster import NodeCluster
 from peers.ports import free_port
@@ -96,10 +96,8 @@ class ByKafka(Server):
         self._said_before = len(super().printed())
 
     def command(self) -> list[str]:
-        logging = self.folder / "log4j2.properties"
-        logging.write_text(LOGGING.format(level="INFO"))
-        java = [jars.java(), *SMALL, f"-Dlog4j2.configurationFile={logging}"]
-        return [*java, "-cp", jars.server_jars().classpath, "kafka.Kafka", str(self.properties)]
+        options, properties = [configure_logging(self.folder)], str(self.properties)
+        return quick_java.command(jars.server_jars(), "kafka.Kafka", properties, options=options)
 
     def printed(self) -> str:
         return super().printed()[self._said_before :]
@@ -187,7 +185,7 @@ def _formatted(nodes: Iterable[Kafka], by: str = KAFKA) -> Made:
 
 
 def _one(kind: type[Kafka], settings: Mapping[str, str] = NOTHING, by: str = KAFKA) -> Callable[[Path], Made]:
-    return lambda folder: _formatted([kind(folder, settings={**FEW, **OF_KAFKA, **settings}, jvm=SMALL)], by)
+    return lambda folder: _formatted([kind(folder, settings={**FEW, **OF_KAFKA, **settings})], by)
 
 
 def _cluster(count: int, *, dynamic: bool) -> Callable[[Path], Made]:

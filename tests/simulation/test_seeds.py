@@ -11,13 +11,14 @@ import pytest
 from andiron.sim.play import play
 
 KEPT = Path(__file__).parent / "seeds.txt"
-FIRST, COUNT = 10_000, 40
-CLUSTERS = 12  # of these, as clusters too: each takes as long as three nodes alone
+# Few, for the histories without a planted bug (test_planted_bugs.py) are of the same kind; `make sim` plays hundreds.
+FIRST, COUNT = 10_000, 10
+CLUSTERS = 3  # of these, as clusters too: each takes as long as three nodes alone
 
 
 def kept_seeds():
-    """Each once, as seed/nodes, or seed/nodes/mood; without nodes it is of a time when there was one. One that says `long`
-    takes more than five seconds, and is played with what takes long: what it found has a test of its own beside it."""
+    """Each once, as seed/nodes, or seed/nodes/mood; without nodes it is of a time when there was one. One that says
+    `long` takes some five seconds, and is played with what takes long: what it found has a test of its own beside it."""
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     for words in dict.fromkeys(tuple(line.split("#")[0].split()) for line in lines):
         if words:
@@ -62,6 +63,6 @@ def test_a_seed_is_a_history_whatever_the_hash_seed(nodes):
             text=True,
             check=True,
         ).stdout
-        for hash_seed in ("0", "1", "2024")
+        for hash_seed in ("0", "2024")
     }
     assert len(digests) == 1
