@@ -38,6 +38,7 @@ from kills.jobs import Stage
 from kills.striking import FOLDER
 from peers.node import Node
 from peers.process import Server
+from peers.quick_spark import scratch
 from peers.topics import Topics
 
 HERE = Path(__file__).parent
@@ -216,7 +217,7 @@ class Arena:
     def _start_driver(self) -> None:
         self.starts += 1
         path = os.pathsep.join([str(HERE / "hook"), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
-        environ = {**os.environ, "PYTHONPATH": path, FOLDER: str(self.folder)}
+        environ = {**os.environ, "PYTHONPATH": path, FOLDER: str(self.folder), "TMPDIR": scratch()}
         with open(self.folder / "driver.log", "ab") as out:
             self._driver = subprocess.Popen(
                 [sys.executable, "-m", self.program, str(self.folder)],
