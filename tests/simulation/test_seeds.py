@@ -18,7 +18,7 @@ CLUSTERS = 3  # of these, as clusters too: each takes as long as three nodes alo
 
 def kept_seeds():
     """Each once, as seed/nodes, or seed/nodes/mood; without nodes it is of a time when there was one. One that says
-    `long` takes some five seconds, and is played with what takes long: what it found has a test of its own beside it."""
+    `long` takes some five seconds, and is played with what takes long; what it found has a test of its own too."""
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     for words in dict.fromkeys(tuple(line.split("#")[0].split()) for line in lines):
         if words:
