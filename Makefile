@@ -10,6 +10,7 @@ SECONDS ?= 60
 HOURS  ?= 1
 # Java that compiles less starts a third sooner; for thousands of orders a second say QUICK_JAVA=
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+WARM   := echo 'warming Spark up once, so that it starts sooner from now on ...'; $(BIN)/andiron pipeline warm orders || true
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
 .PHONY: help run up test pythons check format sim fuzz bugs kills chaos million soak bench bench-cluster docs clean
@@ -51,6 +52,7 @@ bugs: $(VENV)/.dev  ## which law and which short history catch each planted bug;
 
 kills: $(VENV)/.dev  ## kill tasks, drivers and the broker at every step of a commit of Spark's, round after round
 	$(BIN)/python -m pytest -m long tests pipelines
+	ANDIRON_TEST_EFFORT=all $(BIN)/python -m pytest tests/properties
 	cd tests && ../$(BIN)/python -m kills --rounds 3
 	cd tests && ../$(BIN)/python -m kills --rounds 50 --bare --job hasty --on kafka
 
@@ -69,6 +71,7 @@ bench: $(VENV)/.dev  ## measure beside Apache Kafka and the physical limit
 	$(BIN)/python benchmarks/coordinators.py
 	$(BIN)/python benchmarks/columns.py
 	$(BIN)/python benchmarks/connectors.py
+	$(BIN)/python benchmarks/copying.py
 	$(BIN)/python benchmarks/cluster.py
 
 bench-cluster: $(VENV)/.dev  ## measure three nodes beside three of Apache Kafka; ARGS='--quick --rows latency' for less
@@ -93,9 +96,11 @@ $(VENV)/.spark: $(BUILT_FROM) | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark]'
 	@$(BIN)/python -c 'from andiron.spark.runtime.java import find_java; find_java()' 2>/dev/null \
 		|| $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[spark,java]'
-	@echo 'warming Spark up once, so that it starts sooner from now on ...'; $(BIN)/andiron pipeline warm orders || true
+	@$(WARM)
 	@touch $@ $(VENV)/.core
 
+# Without Java what needs it is skipped.
 $(VENV)/.dev: $(BUILT_FROM) | $(VENV)/bin/python
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@$(WARM)
 	@touch $@ $(VENV)/.core

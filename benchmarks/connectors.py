@@ -26,7 +26,7 @@ import loads
 import usage
 from andiron.client.blocking import Client, ColumnProducer
 from report import Report
-from servers import Node, create_topic, jars
+from servers import Node, Server, create_topic, jars
 
 PARTITIONS = 4
 ROWS_A_PIECE = 50_000
@@ -82,7 +82,7 @@ def available() -> list[Subject]:
     return subjects
 
 
-def fill(node: Node, topic: str, rows: int) -> None:
+def fill(node: Server, topic: str, rows: int) -> None:
     """Records of about 130 bytes, in as many partitions as there are tasks twice over."""
     create_topic(node, topic, partitions=PARTITIONS)
     with Client(f"127.0.0.1:{node.port}") as client:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from peers import frames, jars, probe
-from peers.kafka import Kafka
+from peers.kafka import AS_SHIPPED, Kafka
 from peers.node import Node
 from peers.process import Server
 from peers.raw import Closed, Raw
@@ -22,7 +23,7 @@ __all__ = ["KINDS", "Closed", "Kafka", "Node", "Raw", "Server", "available", "cr
 __all__ += ["create_topics", "frames", "jars", "probe"]
 
 Kind = Callable[..., Server]
-KINDS: Mapping[str, Kind] = {"kafka": Kafka, "andiron": Node}
+KINDS: Mapping[str, Kind] = {"kafka": partial(Kafka, jvm=AS_SHIPPED), "andiron": Node}
 
 
 def available(wanted: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ another's when its own is done. So the order is the schedule:
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -20,6 +21,9 @@ import pytest
 # A suite starts thousands of Pythons: each would compile all of this anew, where the environment asks for no bytecode.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What is collected is a million objects that stay: looking through them for garbage, again and again, takes seconds.
+gc.disable()
 
 ROOT = Path(__file__).parents[1]
 SHARES = (
@@ -47,6 +51,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         missing = max(0, count * (number + 1) // processes - len(items))
         items += rest[:missing]
         del rest[:missing]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def _place(path: Path) -> tuple[int, int] | None:

@@ -23,13 +23,17 @@ PLACE = ROOT / ".cache" / "pythons"
 NAMES = [f"python3.{minor}{kind}" for minor in range(11, 16) for kind in ("", "t")]
 TOOLS = ("hypothesis", "prometheus-client", "pytest", "pytest-timeout")
 BEYOND_THE_CORE = (
+    "cli/test_copy.py",
+    "cli/test_copy_report.py",
     "cli/test_main.py",
+    "cli/test_pipeline.py",
     "cli/test_table.py",
     "client/blocking/test_column_producer.py",
     "client/blocking/test_column_reader.py",
     "client/core/test_routing.py",
     "client/test_tables.py",
     "columns",
+    "copying",
     "records/test_murmur2.py",
     "records/test_peers.py",
     "spark",

@@ -5,7 +5,9 @@ Standard library only, so it runs wherever the tests run.
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -59,62 +61,82 @@ LINES_MAX = 400
 # A module that is one table stays one module, however long the table is.
 TABLES = {"controller/records.py"}
 
-MODULES = sorted(p for p in SRC.rglob("*.py") if p.parent != SRC)
-IDS = [str(p.relative_to(SRC)) for p in MODULES]
-every_module = pytest.mark.parametrize("path", MODULES, ids=IDS)
+
+class Module(NamedTuple):
+    """A file of the source, read once for all that is asked of it."""
+
+    name: str  # where it lies, from src/andiron on
+    text: str
+    tree: ast.Module
+
+    @property
+    def package(self) -> str:
+        return self.name.split("/")[0]
+
+    @property
+    def imports(self) -> Iterator[str]:
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module
 
 
-def package_of(path: Path) -> str:
-    return path.relative_to(SRC).parts[0]
+@pytest.fixture(scope="module")
+def modules() -> list[Module]:
+    paths = sorted(path for path in SRC.rglob("*.py") if path.parent != SRC)
+    texts = {str(path.relative_to(SRC)): path.read_text() for path in paths}
+    return [Module(name, text, ast.parse(text)) for name, text in texts.items()]
 
 
-def imports(path: Path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+def test_imports_point_down(modules):
+    wrong = [complaint for module in modules for complaint in complaints_of_imports(module)]
+
+    assert not wrong, "\n".join(wrong)
 
 
-@every_module
-def test_imports_point_down(path):
-    package, name = package_of(path), str(path.relative_to(SRC))
-    for imported in imports(path):
+def complaints_of_imports(module: Module) -> Iterator[str]:
+    name, package = module.name, module.package
+    for imported in module.imports:
         if not imported.startswith("andiron."):
             continue
         target = imported.split(".")[1]
-        assert RANK[target] <= RANK[package], f"{name} imports {imported}, which lies above it"
+        if RANK[target] > RANK[package]:
+            yield f"{name} imports {imported}, which lies above it"
         if target in EXCEPTIONS.get(name, ()):
             continue
-        assert (package, target) not in FORBIDDEN, f"{name} may not import {imported}"
-        if RANK[target] == RANK[package] >= RANK["log"] and target != package:
-            assert (package, target) in SIDEWAYS, f"{name} imports its neighbour {imported}"
+        if (package, target) in FORBIDDEN:
+            yield f"{name} may not import {imported}"
+        is_neighbour = RANK[target] == RANK[package] >= RANK["log"] and target != package
+        if is_neighbour and (package, target) not in SIDEWAYS:
+            yield f"{name} imports its neighbour {imported}"
 
 
-@every_module
-def test_machines_are_pure(path):
-    if RANK[package_of(path)] <= PURE_UP_TO:
-        assert not {name.split(".")[0] for name in imports(path)} & IMPURE
+def test_machines_are_pure(modules):
+    machines = [module for module in modules if RANK[module.package] <= PURE_UP_TO]
+
+    impure = {module.name: {name.split(".")[0] for name in module.imports} & IMPURE for module in machines}
+    assert {name: found for name, found in impure.items() if found} == {}
 
 
-@every_module
-def test_every_module_says_what_it_is_for(path):
-    assert ast.get_docstring(ast.parse(path.read_text()))
+def test_every_module_says_what_it_is_for(modules):
+    assert [module.name for module in modules if not ast.get_docstring(module.tree)] == []
 
 
-@every_module
-def test_a_module_has_one_noun(path):
-    if str(path.relative_to(SRC)) not in TABLES:
-        assert len(path.read_text().splitlines()) <= LINES_MAX, "look for the second noun in it"
+def test_a_module_has_one_noun(modules):
+    lines = {module.name: len(module.text.splitlines()) for module in modules if module.name not in TABLES}
+
+    long = {name: count for name, count in lines.items() if count > LINES_MAX}
+    assert not long, "look for the second noun in it"
 
 
 def is_protocol(node: ast.ClassDef) -> bool:
     return any("Protocol" in ast.unparse(base) for base in node.bases)
 
 
-def does_something(path: Path) -> bool:
+def does_something(module: Module) -> bool:
     """Whether a module has a function, or a class with a method: declarations alone need no test."""
-    for node in ast.parse(path.read_text()).body:
+    for node in module.tree.body:
         if isinstance(node, ast.FunctionDef):
             return True
         is_class = isinstance(node, ast.ClassDef) and not is_protocol(node)
@@ -131,16 +153,21 @@ TESTED_TOGETHER = {
 }
 
 
-@every_module
-def test_every_module_has_a_test_of_its_name(path):
-    relative = path.relative_to(SRC)
-    if path.name in ("__init__.py", "__main__.py") or not does_something(path):
-        return
-    together = [test for prefix, test in TESTED_TOGETHER.items() if str(relative).startswith(prefix)]
-    own = [UNIT / relative.parent / f"test_{path.name}"]
-    if package_of(path) == "spark":  # what is nothing but an expression of Spark's is tried on Spark
-        own.append(ROOT / "tests" / "spark" / f"test_{path.name}")
-    assert any(test.exists() for test in own) or any((ROOT / "tests" / test).exists() for test in together)
+def test_every_module_has_a_test_of_its_name(modules):
+    assert [module.name for module in modules if not has_a_test(module)] == []
+
+
+def has_a_test(module: Module) -> bool:
+    path = Path(module.name)
+    if path.name in ("__init__.py", "__main__.py") or not does_something(module):
+        return True
+    tests = [
+        ROOT / "tests" / test for prefix, test in TESTED_TOGETHER.items() if module.name.startswith(prefix)
+    ]
+    tests.append(UNIT / path.parent / f"test_{path.name}")
+    if module.package == "spark":  # what is nothing but an expression of Spark's is tried on Spark
+        tests.append(ROOT / "tests" / "spark" / f"test_{path.name}")
+    return any(test.exists() for test in tests)
 
 
 def test_the_tree_in_the_readme_is_the_tree():

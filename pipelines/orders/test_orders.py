@@ -28,16 +28,17 @@ def test_every_cent_arrives_though_the_driver_is_killed_and_a_broker_too(
     tmp_path: Path, brokers: int
 ) -> None:
     """One broker is restarted in order; of three, one is killed with kill -9."""
-    sample = Sample(seed=5, orders=5_000, malformed=0.02)
+    sample = Sample(seed=5, orders=1_500, every_ms=160, malformed=0.02)
 
-    findings = prove(sample, str(tmp_path), {"max.offsets": "2000"}, print, brokers, free_port(A_CLUSTER))
+    findings = prove(sample, str(tmp_path), {"max.offsets": "1500"}, print, brokers, free_port(A_CLUSTER))
 
     assert [str(finding) for finding in findings if finding.problem] == []
 
 
 def test_it_runs_on_a_cluster_with_nothing_changed_but_the_master(tmp_path: Path) -> None:
-    sample = Sample(seed=6, orders=1_000, malformed=0.02)
-    with Node(tmp_path / "node", settings=NODE) as node, SparkCluster(tmp_path) as cluster:
+    """Of one machine; a query on several is tests/spark/test_cluster.py."""
+    sample = Sample(seed=6, orders=500, malformed=0.02)
+    with Node(tmp_path / "node", settings=NODE) as node, SparkCluster(tmp_path, workers=1) as cluster:
         settings = Settings(node.bootstrap, str(tmp_path / "data" / "orders"))
         prepare(settings)
         feed = Feed(settings.bootstrap, settings.topic, sample)
@@ -53,9 +54,12 @@ def test_it_runs_on_a_cluster_with_nothing_changed_but_the_master(tmp_path: Path
             "--set",
             "trigger=available-now",
         ]
-        on_the_cluster = ["--master", cluster.master, "--conf", "spark.executor.memory=512m"]
+        few = {"spark.sql.shuffle.partitions": "2"}
+        conf = [
+            part for name, value in (cluster.conf | few).items() for part in ("--conf", f"{name}={value}")
+        ]
         done = subprocess.run(
-            [sys.executable, "-m", "andiron", "pipeline", *run, *on_the_cluster],
+            [sys.executable, "-m", "andiron", "pipeline", *run, "--master", cluster.master, *conf],
             env={**os.environ, "PYSPARK_PYTHON": bare_python(tmp_path / "python")},
             capture_output=True,
             text=True,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -65,8 +65,9 @@ class Arena:
         transactions: bool = True,
         seed: int = 0,
         debug: bool = False,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
-        self.cluster = ChaosCluster(str(folder), SETTINGS)
+        self.cluster = ChaosCluster(str(folder), {**SETTINGS, **(settings or {})})
         bootstrap = self.cluster.bootstrap
         self.writers = [writers.make(each, each, bootstrap, RECORDS, PARTITIONS, rate) for each in libraries]
         self.bankers = [Banker("banker", bootstrap, ACCOUNTS, PARTITIONS, seed)] if transactions else []

@@ -21,8 +21,8 @@ from peers import jars, tooling
 from peers.kafka_cluster import KafkaCluster
 from peers.node_cluster import NodeCluster
 
-QUORUM_TOOL = "org.apache.kafka.tools.MetadataQuorumCommand"
-REASSIGN_TOOL = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+QUORUM_TOOL = "kafka-metadata-quorum"
+REASSIGN_TOOL = "kafka-reassign-partitions"
 KAFKA = PEER == "kafka"
 
 pytestmark = pytest.mark.slow

@@ -136,6 +136,48 @@ def test_an_epoch_that_is_over_fences(asker: Asker, name: str, make_topic: Calla
     assert refusal(asker, then | {"member_epoch": 0}) == INVALID_REQUEST
 
 
+def test_what_a_member_was_given_and_does_not_name_is_given_to_another(
+    asker: Asker, name: str, make_topic: Callable[..., str]
+) -> None:
+    """Though it may be about to read it: that is for the member to know, and librdkafka does not always. It says that
+    it owns nothing until it has found out the name of the topic, and begins to read as soon as it has."""
+    topic = make_topic(6)
+
+    def given(member: Any, size: int, owned: list[dict[str, Any]]) -> Any:
+        """Its answer when it has so many partitions; it says everything each time, so that it is told everything."""
+        everything = {
+            "rebalance_timeout": 10_000,
+            "subscribed_topic_names": [topic],
+            "topic_partitions": owned,
+        }
+        answer = beating_until(asker, member, lambda answer: len(partitions_of(answer)) == size, **everything)
+        answer.group_id = name
+        return answer
+
+    first = given(joined(asker, name, topic=topic), 6, [])
+    second = joined(asker, name, topic=topic)
+    kept = named(given(first, 3, named(first)))
+    beating_until(
+        asker, first, lambda answer: answer.member_epoch > first.member_epoch, topic_partitions=kept
+    )
+    second = given(second, 3, [])
+    third = joined(asker, name, topic=topic)
+
+    left = given(second, 2, [])
+
+    assert left.member_epoch == third.member_epoch
+    assert partitions_of(given(third, 1, [])) == partitions_of(second) - partitions_of(left)
+
+
+def partitions_of(answer: Any) -> set[int]:
+    assigned = answer.assignment.topic_partitions if answer.assignment else []
+    return {partition for each in assigned for partition in each.partitions}
+
+
+def named(answer: Any) -> list[dict[str, Any]]:
+    return [vars(each) for each in answer.assignment.topic_partitions]
+
+
 def beating_until(asker: Asker, member: Any, so: Callable[[Any], bool], **more: Any) -> Any:
     """Targets are computed in their own time; each heartbeat asks for what there is."""
     answers = [member]

@@ -24,7 +24,6 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 DOCS = Path(__file__).parents[2] / "docs" / "kafka-tools.md"
 SERVER, CONTROLLER = ("--bootstrap-server", "{bootstrap}"), ("--bootstrap-controller", "{controller}")
-SMALL = ["-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 
 
 class Step(NamedTuple):
@@ -225,7 +224,7 @@ def test_each_tool_says_the_same(tmp_path: Path) -> None:
     ours, theirs = tmp_path / "ours", tmp_path / "kafka"
     with (
         Node(ours, settings=_directories(ours)) as node,
-        Kafka(theirs, settings=_directories(theirs), jvm=SMALL) as kafka,
+        Kafka(theirs, settings=_directories(theirs)) as kafka,
         KafkaTools() as tools,
     ):
         said = {each.name: (_run(tools, each, node), _run(tools, each, kafka)) for each in STEPS}

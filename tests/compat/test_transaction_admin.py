@@ -174,7 +174,7 @@ def test_a_producer_is_fenced_by_the_operator(
 
 def tool(server: Server, *arguments: str) -> str:
     """kafka-transactions.sh."""
-    return tooling.run("org.apache.kafka.tools.TransactionsCommand", server.bootstrap, *arguments)
+    return tooling.run("kafka-transactions", server.bootstrap, *arguments)
 
 
 def rows(printed: str) -> list[dict[str, str]]:

@@ -38,6 +38,7 @@ from kills.jobs import Stage
 from kills.striking import FOLDER
 from peers.node import Node
 from peers.process import Server
+from peers.quick_spark import scratch
 from peers.topics import Topics
 
 HERE = Path(__file__).parent
@@ -46,7 +47,6 @@ SETTINGS = {
     "transaction.state.log.num.partitions": "5",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
 }
-KAFKAS_JVM = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]  # quick to come up
 OUTAGE_S = 3.0  # the jobs' transactions time out after one
 ROWS_PER_SECOND = 60
 PARTITIONS = 2
@@ -56,7 +56,7 @@ def _kafka(folder: Path, settings: Mapping[str, str]) -> Server:
     """Apache Kafka as it comes: without two-phase commit."""
     from peers.kafka import Kafka
 
-    return Kafka(folder, settings=dict(settings), jvm=KAFKAS_JVM, log_level="WARN")
+    return Kafka(folder, settings=dict(settings), log_level="WARN")
 
 
 SERVERS: dict[str, Callable[[Path, Mapping[str, str]], Server]] = {
@@ -217,7 +217,7 @@ class Arena:
     def _start_driver(self) -> None:
         self.starts += 1
         path = os.pathsep.join([str(HERE / "hook"), str(HERE.parent), os.environ.get("PYTHONPATH", "")])
-        environ = {**os.environ, "PYTHONPATH": path, FOLDER: str(self.folder)}
+        environ = {**os.environ, "PYTHONPATH": path, FOLDER: str(self.folder), "TMPDIR": scratch()}
         with open(self.folder / "driver.log", "ab") as out:
             self._driver = subprocess.Popen(
                 [sys.executable, "-m", self.program, str(self.folder)],

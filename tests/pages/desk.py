@@ -9,6 +9,9 @@ What a reader has in another terminal (`andiron up`, until Ctrl-C) goes on in th
 it serves. The next `andiron up` finds its ports free: the one before is stopped in order. `--config` alone adds a node
 beside those that run. In the end all of them are stopped by SIGINT, as Ctrl-C does, and must end well.
 
+Several pages can be typed at one desk, one after the other (`turned_to`). Each finds the folder as empty and the bash
+as new as the first did, and no name in the Python; but that goes on, so that a Spark which runs is at hand.
+
 Ports in the text are those of the page's own: 9092 becomes the first of some that are free, and those above it follow.
 Commands without `-b` find the node by ANDIRON_BOOTSTRAP.
 """
@@ -20,10 +23,12 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -56,6 +61,9 @@ import sys, traceback
 names = {"__name__": "__main__"}
 for line in sys.stdin:
     path, title, done = line.rstrip("\\n").split("\\t")
+    if not path:
+        names = {"__name__": "__main__"}
+        continue
     try:
         with open(path) as file:
             exec(compile(file.read(), title, "exec"), names)
@@ -115,11 +123,28 @@ class Desk:
                     self._python.wait(STOP_TIMEOUT_S)
             self._stop_servers()
         finally:
-            for process in (self._shell, self._python):
-                if process is not None:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                    process.communicate()
+            self._shell, self._python = self._end(self._shell), self._end(self._python)
+
+    @contextlib.contextmanager
+    def turned_to(self, page: str) -> Iterator[Self]:
+        """Another page, at whose end all is put away that it has made."""
+        self._page = page
+        try:
+            yield self
+        finally:
+            self._shell = self._end(self._shell)
+            if self._python is not None and self._python.poll() is None:
+                self._send(self._python, "\t\t\n")
+            else:
+                self._python = self._end(self._python)
+            try:
+                self._stop_servers()
+            finally:
+                for made in self.folder.iterdir():
+                    if made.is_dir() and not made.is_symlink():
+                        shutil.rmtree(made)
+                    elif made.name not in AT_HAND:
+                        made.unlink()
 
     # ── typing ───────────────────────────────────────────────────────────────────────
 
@@ -196,6 +221,12 @@ class Desk:
                 text=True,
                 start_new_session=True,
             )
+
+    def _end(self, process: subprocess.Popen[str] | None) -> None:
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
     def _send(self, process: subprocess.Popen[str], text: str) -> None:
         assert process.stdin

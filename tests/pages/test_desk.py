@@ -34,6 +34,19 @@ def test_a_snippet_has_the_names_of_the_one_before(desk: Desk) -> None:
         desk.type_in(Block("python", "raise ValueError(name)\n", 12))
 
 
+def test_the_next_page_finds_nothing_of_the_one_before_but_what_its_python_has_started(desk: Desk) -> None:
+    with desk.turned_to("one.md"):
+        desk.type_in(Block("python", "import sys; sys.started = name = 1\n", 1))
+        desk.type_in(Block("sh", "export B=1\nmkdir -p made/here\ntouch file\n", 1))
+    with desk.turned_to("two.md"):
+        desk.type_in(Block("python", "assert __import__('sys').started and 'name' not in globals()\n", 1))
+        desk.type_in(Block("sh", 'test -z "$B"\n! ls made file\nls README.md docs\n', 1))
+        with pytest.raises(Failed, match=r"two.md:3 failed"):
+            desk.type_in(Block("python", "raise SystemExit\n", 3))
+    with desk.turned_to("three.md"):
+        desk.type_in(Block("python", "print()\n", 1))
+
+
 def test_what_is_shown_must_be_printed(desk: Desk) -> None:
     desk.type_in(Block("console", "$ echo 3 apples\n4 apples\n$ echo and pears\nand …\n", 1))
     with pytest.raises(AssertionError, match="not printed: 4 pears"):

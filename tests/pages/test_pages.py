@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,18 +31,25 @@ def need(*programs: str) -> None:
             pytest.skip(f"{program} is not on this machine")
 
 
+@pytest.fixture(scope="module")
+def desk_with_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One for all pages that want Spark, which takes its time to start."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed (pip install -e '.[spark]')")
+    try:
+        find_java()
+    except NoJava as why:
+        pytest.skip(str(why))
+    use_quick_spark()
+    with Desk(tmp_path_factory.mktemp("desk"), "") as desk:
+        yield desk
+
+
 @pytest.mark.parametrize("page", [pytest.param(page, marks=marks(page)) for page in PAGES])
-def test_a_page_works_as_typed(page: str, tmp_path: Path) -> None:
+def test_a_page_works_as_typed(page: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     given = PAGES[page]
     need(*given.programs)
-    if given.spark:
-        pytest.importorskip("pyspark", reason="pyspark is not installed (pip install -e '.[spark]')")
-        try:
-            find_java()
-        except NoJava as why:
-            pytest.skip(str(why))
-        use_quick_spark()
-    with Desk(tmp_path, page) as desk:
+    shared: Desk | None = request.getfixturevalue("desk_with_spark") if given.spark else None
+    with Desk(tmp_path, page) if shared is None else shared.turned_to(page) as desk:
         if given.commands:
             desk.prepare(given.commands)
         for block in blocks_of(ROOT / page):

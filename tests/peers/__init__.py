@@ -4,6 +4,7 @@ jars.py     where Kafka's jar files are, or how they are fetched
 process.py  a server in a process of its own: start, stop, kill, restart
 kafka.py    Apache Kafka, single node        node.py   Andiron, single node
 probe.py    is anything answering there?     raw.py    one request, byte for byte
+quick_java.py  a Java that comes up quickly, for all of Kafka's
 jvm.py      a Java client that takes commands    clients/  one adapter a client library
 asking.py   any request in any version       tooling.py    Kafka's own command line tools
 groups/     what clients ask of groups from outside

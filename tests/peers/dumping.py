@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from peers import jars
+from peers.kafka_tools import shared_tools
 
 COMPLAINTS = re.compile(
     "mismatch|corrupt|exception|invalid bytes|isvalid: false|out of order|non-consecutive|ignoring|could not",
@@ -19,14 +18,9 @@ INNOCENT = re.compile(r"Non-consecutive offsets in .*\n  -1 is followed by \d+\n
 
 def dump(files: Sequence[Path], *options: str) -> str:
     """What the tool prints of some files; it ends in error only where it fails itself."""
-    classpath = jars.server_jars().classpath
-    tool = [jars.java(), "-Xmx512m", "-Dlog4j2.level=OFF", "-cp", classpath]
-    names = ",".join(map(str, files))
-    command = [*tool, "org.apache.kafka.tools.DumpLogSegments", "--files", names, *options]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    printed = done.stdout + done.stderr
-    assert done.returncode == 0, printed[-3000:]
-    return printed
+    said = shared_tools().run("kafka-dump-log", "--files", ",".join(map(str, files)), *options)
+    assert said.code == 0, (said.out + said.err)[-3000:]
+    return said.out + said.err
 
 
 def complaints(printed: str) -> list[str]:

@@ -1,12 +1,15 @@
 """What is in a data folder, as whoever serves it tells clients; and the hands that fill one.
 
-    furnish        what every server keeps: topics with settings, records, groups, transactional ids
-    furnish_more   what Kafka alone serves: share and streams groups, quotas, credentials
-    look           all of it, by name, in plain values: two looks at one folder can be compared
-    look_closer    what Kafka alone can tell of it
-    leave_a_trace  a little of everything, so that whoever opens the folder next finds another's work in it
+    furnish          what every server keeps: topics with settings, records, groups, transactional ids
+    furnish_more     what Kafka alone serves: share and streams groups, quotas, credentials
+    look             all of it, by name, in plain values: two looks at one folder can be compared
+    look_closer      what Kafka alone can tell of it
+    leave_a_trace    a little of everything, so that whoever opens the folder next finds another's work in it
+    commit_prepared  the transaction that the first one left prepared is decided by the last
 
-Left out of a look is what changes with every start: who leads, in which epoch, and who is in sync.
+A log is compared by its batches: a checksum covers all of one, producer, codec and timestamps included, but for its
+offset and its leader epoch, which stand beside it. Left out of a look is what changes with every start: who leads, in
+which epoch, and who is in sync.
 """
 
 from __future__ import annotations
@@ -14,11 +17,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import pyarrow as pa
 from confluent_kafka import Producer
 
+from andiron.client.blocking import Client, ColumnProducer, Transaction
+from andiron.client.blocking.group_admin import GroupAdmin
+from andiron.client.blocking.transaction import end_transaction
+from andiron.client.core.outbox import ProducerIdentity
+from andiron.records.batch import iterate
 from peers import clients
 from peers.asking import Asker
 from peers.clients.base import EARLIEST, LATEST, Record
+from peers.raw import Raw
 from peers.waiting import eventually
 
 Look = dict[str, Any]
@@ -29,6 +39,7 @@ GROUPS, TRANSACTIONS = 0, 1  # what a coordinator is for
 PATIENCE_S = 60
 SHARE_VERSION, STREAMS_VERSION = 1, 0
 MEMBER = "m" * 22
+PREPARED = "prepared"
 PARTITIONS = {"orders": 2, "state": 1, "cut": 1, "txn": 1}
 CONFIGS = {
     "orders": {"retention.ms": "-1", "min.insync.replicas": "1"},
@@ -41,8 +52,8 @@ CONFIGS = {
 # ── filling ──────────────────────────────────────────────────────────────────────────
 
 
-def furnish(ports: Sequence[int], replicas: int = 1) -> None:
-    """Topics, records, offsets and transactions, one of which stays open."""
+def furnish(ports: Sequence[int], replicas: int = 1) -> ProducerIdentity:
+    """Topics, records, offsets and transactions, one of which stays open; whose one is that stays prepared."""
     bootstrap = _bootstrap(ports)
     client = clients.connect("confluent", bootstrap)
     for topic, count in PARTITIONS.items():
@@ -58,6 +69,7 @@ def furnish(ports: Sequence[int], replicas: int = 1) -> None:
     _transact(bootstrap, "paid", "commit_transaction")
     _transact(bootstrap, "void", "abort_transaction")
     _transact(bootstrap, "open", "flush")
+    return _prepare(bootstrap)
 
 
 def furnish_more(ports: Sequence[int]) -> None:
@@ -89,6 +101,13 @@ def leave_a_trace(ports: Sequence[int], name: str, replicas: int = 1) -> None:
     client.write(f"by-{name}", [Record(None, name.encode())])
     commit(ports, "billing", 61)
     _transact(_bootstrap(ports), "paid", "commit_transaction")
+
+
+def commit_prepared(ports: Sequence[int], prepared: ProducerIdentity) -> None:
+    """Decide what `furnish` left undecided."""
+    with Client(_bootstrap(ports)) as client:
+        end_transaction(client, PREPARED, prepared, commit=True)
+    eventually(lambda: _transaction(ports, PREPARED)["transaction_state"] == "CompleteCommit", PATIENCE_S)
 
 
 def commit(ports: Sequence[int], group: str, offset: int) -> None:
@@ -133,6 +152,18 @@ def _transact(bootstrap: str, id: str, end: str) -> None:
         producer.produce("txn", f"{id} {number}", partition=0)
     producer.flush(PATIENCE_S)
     getattr(producer, end)(PATIENCE_S)
+
+
+def _prepare(bootstrap: str) -> ProducerIdentity:
+    """A transaction that waits for somebody's decision (KIP-939)."""
+    with Client(bootstrap) as client:
+        transaction = Transaction(client, PREPARED, two_phase=True)
+        transaction.initiate()
+        transaction.begin()
+        producer = ColumnProducer(client, transaction=transaction)
+        producer.send("txn", pa.RecordBatch.from_pydict({"value": [PREPARED.encode()], "partition": [0]}))
+        producer.flush()
+        return transaction.identity
 
 
 def _join(group: str, ports: Sequence[int], beat: Callable[[Asker, str, int], Any]) -> None:
@@ -199,13 +230,20 @@ def look(ports: Sequence[int]) -> Look:
             },
             "settings": _settings(asker, sorted(each.name for each in told.topics)),
         }
+    port_of = {each.node_id: each.port for each in told.brokers}
     for topic in told.topics:
+        leaders = {each.partition_index: port_of[each.leader_id] for each in topic.partitions}
         replicas = {each.partition_index: sorted(each.replica_nodes) for each in topic.partitions}
         seen[f"topic {topic.name}"] = str(topic.topic_id), topic.is_internal, replicas
         for partition in [] if topic.is_internal else sorted(replicas):
-            seen[f"records {topic.name}-{partition}"] = _log(client, topic.name, partition)
-    for group in _groups(ports):
-        seen[f"group {group[0]}"] = group, _committed(ports, group[0])
+            seen[f"records {topic.name}-{partition}"] = _log(
+                client, topic.name, partition, leaders[partition]
+            )
+    with Client(_bootstrap(ports)) as ours:
+        admin = GroupAdmin(ours)
+        for group in _groups(ports):
+            described = admin.describe(group[0])
+            seen[f"group {group[0]}"] = group, described[:5], described.members, admin.committed(group[0])
     for id in _transactional_ids(ports):
         seen[f"transactional id {id}"] = _transaction(ports, id)
     return seen
@@ -274,14 +312,25 @@ def _settings(asker: Asker, topics: list[str]) -> dict[str, dict[str, str]]:
     }
 
 
-def _log(client: clients.Client, topic: str, partition: int) -> Look:
-    """Where it begins, ends and is stable; and every record of it, whether it is committed or not."""
-    ends = [client.list_offset(topic, partition, spec) for spec in (EARLIEST, LATEST)]
+def _log(client: clients.Client, topic: str, partition: int, leader: int) -> Look:
+    """Where it begins, ends and is stable; every batch of it, and what is read of it that is committed."""
+    start, end = (client.list_offset(topic, partition, spec) for spec in (EARLIEST, LATEST))
     return {
-        "offsets": [*ends, client.stable_offset(topic, partition)],
-        "all": client.read_all(topic, partition=partition, committed=False),
+        "offsets": [start, end, client.stable_offset(topic, partition)],
+        "batches": _batches(leader, topic, partition, start, end),
         "committed": client.read_all(topic, partition=partition, committed=True),
     }
+
+
+def _batches(port: int, topic: str, partition: int, start: int, end: int) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = []
+    with Raw(port) as link:
+        while start < end and (data := link.fetch(topic, start, partition, wait_ms=500)):
+            whole = [batch for batch in iterate(data) if batch.next_offset > start]
+            assert all(batch.is_intact() for batch in whole), f"{topic}-{partition} is damaged"
+            found += [(each.base_offset, each.next_offset, each.leader_epoch, each.crc) for each in whole]
+            start = whole[-1].next_offset
+    return found
 
 
 def _groups(ports: Sequence[int]) -> list[tuple[str, str, str]]:
@@ -301,18 +350,6 @@ def _groups(ports: Sequence[int]) -> list[tuple[str, str, str]]:
 
     eventually(are_listed, PATIENCE_S)
     return sorted(found.values())
-
-
-def _committed(ports: Sequence[int], group: str) -> list[tuple[Any, ...]]:
-    with Asker(_coordinator(ports, group)) as asker:
-        wanted = [{"group_id": group, "topics": None, "member_id": None, "member_epoch": -1}]
-        (answer,) = asker.ask("offset_fetch", 9, groups=wanted, require_stable=False).groups
-    assert not answer.error_code, answer
-    return sorted(
-        (topic.name, each.partition_index, each.committed_offset, each.metadata)
-        for topic in answer.topics
-        for each in topic.partitions
-    )
 
 
 def _transactional_ids(ports: Sequence[int]) -> list[str]:

@@ -5,178 +5,34 @@
     opened by        who opens it then, one after the other, with the same server.properties
 
 Each that opens it must tell of it what the one before told, to the last record, and leaves a trace of its own for the
-next. A row of `ROWS` is such a journey; makers and openers are tables, so that a row is all there is to add.
+next. A row of `ROWS` is such a journey; makers are a table (folder_makers.py), so that a row is all there is to add.
 
 Read next: folder_contents.py, for what is compared.
 """
 
 from __future__ import annotations
 
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext, suppress
+from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import NamedTuple
 
-from peers import jars
-from peers.folder_contents import Look, furnish, furnish_more, leave_a_trace, look, look_closer
-from peers.kafka import Kafka
-from peers.kafka_cluster import SMALL, KafkaCluster
-from peers.process import Server
+from peers.folder_contents import (
+    Look,
+    commit_prepared,
+    furnish,
+    furnish_more,
+    leave_a_trace,
+    look,
+    look_closer,
+)
+from peers.folder_makers import ANDIRON, KAFKA, MAKERS, Made, Nodes, Place, andiron
 from peers.waiting import eventually
 
-# Kafka writes down once a minute where logs begin whose records were deleted: killed before, it forgets it itself.
-SOON = {"log.flush.start.offset.checkpoint.interval.ms": "100"}
-SETTINGS = {
-    **SOON,
-    "offsets.topic.num.partitions": "3",
-    "transaction.state.log.num.partitions": "3",
-    "group.initial.rebalance.delay.ms": "0",
-    "group.streams.initial.rebalance.delay.ms": "0",
-    "share.coordinator.state.topic.num.partitions": "3",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "share.coordinator.state.topic.min.isr": "1",
-}
-SNAPSHOTS = {"metadata.log.max.record.bytes.between.snapshots": "2000"}
-KAFKA, ANDIRON = "Kafka", "Andiron"
-NOTHING: Mapping[str, str] = {}
-
-
-class Place(NamedTuple):
-    """The folder of one node, beside the server.properties that it is opened with."""
-
-    folder: Path
-    port: int
-
-    @property
-    def properties(self) -> Path:
-        return self.folder / "server.properties"
-
-
-# ── who opens it ─────────────────────────────────────────────────────────────────────
-
-
-class ByKafka(Server):
-    """Apache Kafka over a folder that is there."""
-
-    name = "kafka"
-    start_timeout_s = 120.0
-    stop_timeout_s = 30.0
-
-    def __init__(self, place: Place) -> None:
-        super().__init__(place.folder, place.port)
-        self._place = place
-
-    def command(self) -> list[str]:
-        logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
-        classpath = jars.server_jars().classpath
-        return [jars.java(), *SMALL, logging, "-cp", classpath, "kafka.Kafka", str(self._place.properties)]
-
-
-class ByAndiron(ByKafka):
-    """Andiron over the same one, with Kafka's own file."""
-
-    name = "andiron"
-    start_timeout_s = 60.0
-
-    def command(self) -> list[str]:
-        return [sys.executable, "-m", "andiron", "up", "--config", str(self._place.properties)]
-
-
-OPENERS: Mapping[str, type[ByKafka]] = {KAFKA: ByKafka, ANDIRON: ByAndiron}
-
-
-class Opened:
-    """All nodes of a folder, or of several that are one cluster, opened by one kind of server."""
-
-    def __init__(self, places: Sequence[Place], opener: str) -> None:
-        self.servers = [OPENERS[opener](place) for place in places]
-        self.ports = [place.port for place in places]
-
-    def start(self) -> None:
-        for server in self.servers:
-            server.launch()
-        for server in self.servers:
-            server.wait_until_ready()
-
-    def stop(self) -> None:
-        """All at once. A node of Kafka's that is left without a majority waits for long to be let go, and is killed."""
-        for server in self.servers:
-            server.send_signal(signal.SIGTERM)
-        for server in self.servers:
-            with suppress(TimeoutExpired) if len(self.servers) > 1 else nullcontext():
-                server.wait()
-
-    def kill(self) -> None:
-        for server in self.servers:
-            server.kill()
-
-    def complaints(self) -> list[str]:
-        """What no server should print."""
-        printed = "".join(server.printed() for server in self.servers if isinstance(server, ByAndiron))
-        return [
-            line for line in printed.splitlines() if line.startswith("Traceback") or "passed over" in line
-        ]
-
-
-# ── who makes it ─────────────────────────────────────────────────────────────────────
-
-
-class _Standalone(Kafka):
-    """Formatted as Kafka's quickstart has it: a quorum of one that can grow, its voters in the log."""
-
-    def _format_options(self) -> list[str]:
-        return ["--standalone"]
-
-    def _defaults(self) -> dict[str, str]:
-        servers = f"127.0.0.1:{self.controller_port}"
-        quorum = {"controller.quorum.voters": "", "controller.quorum.bootstrap.servers": servers}
-        return {**super()._defaults(), **quorum}
-
-
-class Maker(NamedTuple):
-    """How a folder comes to be."""
-
-    make: Callable[[Path], list[Place]]
-    by: str = KAFKA  # who opens it first, and fills it
-    replicas: int = 1
-
-
-def _one(kind: type[Kafka], settings: Mapping[str, str] = NOTHING) -> Callable[[Path], list[Place]]:
-    return lambda folder: _places([kind(folder, settings={**SETTINGS, **settings}, jvm=SMALL)])
-
-
-def _cluster(count: int, *, dynamic: bool) -> Callable[[Path], list[Place]]:
-    def make(folder: Path) -> list[Place]:
-        kept = {name: value for name, value in SETTINGS.items() if name in SOON or "share" in name}
-        return _places(KafkaCluster(folder, count, kept, dynamic=dynamic).nodes.values())
-
-    return make
-
-
-def _places(formatted: Iterable[Kafka]) -> list[Place]:
-    return [Place(each.folder, each.port) for each in formatted]
-
-
-MAKERS: Mapping[str, Maker] = {
-    "format --standalone": Maker(_one(_Standalone)),
-    "format --standalone, snapshots": Maker(_one(_Standalone, SNAPSHOTS)),
-    "format --standalone, no more": Maker(_one(_Standalone), by=ANDIRON),
-    "static voters": Maker(_one(Kafka)),
-    "static voters, snapshots": Maker(_one(Kafka, SNAPSHOTS)),
-    "--initial-controllers": Maker(_cluster(1, dynamic=True)),
-    "three, --initial-controllers": Maker(_cluster(3, dynamic=True), replicas=3),
-    "three, static voters": Maker(_cluster(3, dynamic=False), replicas=3),
-}
-
-
-# ── the journeys ─────────────────────────────────────────────────────────────────────
-
 STOP, KILL = "a stop", "kill -9"
+BOOTSTRAP = "\ncontroller.quorum.bootstrap.servers="  # in a file for a folder whose log names its voters
 
 
 @dataclass(frozen=True)
@@ -192,32 +48,44 @@ class Row:
         return f"{self.made_by}, {MAKERS[self.made_by].by} after {self.after}, then {' then '.join(self.opened_by)}"
 
 
+BACK = (KAFKA, ANDIRON)
 ROWS = (
     Row("format --standalone, snapshots", long=False),
-    Row("static voters", KILL, long=False),
+    Row("static voters", KILL, (ANDIRON,), long=False),
     Row("format --standalone"),
     Row("format --standalone", KILL, (ANDIRON, KAFKA, ANDIRON)),
-    Row("format --standalone, no more", opened_by=(KAFKA, ANDIRON)),
+    Row("format --standalone, no more", opened_by=BACK),
     Row("static voters, snapshots"),
     Row("--initial-controllers"),
     Row("three, --initial-controllers"),
     Row("three, --initial-controllers", KILL),
     Row("three, static voters", KILL),
+    Row("andiron up", KILL, BACK, long=False),
+    Row("andiron up", STOP, BACK),
+    Row("andiron up of before, upgraded", STOP, BACK, long=False),
+    Row("andiron up --brokers 3", STOP, BACK),
+    Row("andiron up --brokers 3", KILL, BACK),
+    Row("andiron up --brokers 3, upgraded", STOP, BACK),
 )
 
 
 class Leg(NamedTuple):
     """One opening of a folder: by whom, how long it took to serve, and what was told that the one before did not."""
 
-    row: Row
+    made_by: str
+    after: str
     opened_by: str
     seconds: float
     differences: list[str]
 
     def __str__(self) -> str:
         verdict = "equal" if not self.differences else f"DIFFERENT: {'; '.join(self.differences)}"
-        row = self.row
-        return f"{row.made_by:32} {row.after:8} {self.opened_by:8} {self.seconds:5.1f} s  {verdict}"
+        return f"{self.made_by:33} {self.after:14} {self.opened_by:10} {self.seconds:5.1f} s  {verdict}"
+
+
+def printed(legs: Iterable[Leg]) -> str:
+    """The matrix."""
+    return "\n".join([f"{'made by':33} {'after':14} {'opened by':10} serves in", *map(str, legs)])
 
 
 class _Seen(NamedTuple):
@@ -233,54 +101,70 @@ class _Seen(NamedTuple):
 
 
 def journey(row: Row, folder: Path) -> list[Leg]:
-    """Make a folder and let all open it in turn."""
-    maker, legs = MAKERS[row.made_by], list[Leg]()
-    places = maker.make(folder)
+    """Make a folder and let all open it in turn; the last one commits what the first has prepared."""
+    maker, legs, after = MAKERS[row.made_by], list[Leg](), row.after
+    made = maker.make(folder)
+
+    def look_at(opener: str) -> _Seen:
+        """Share and streams groups are where Kafka was first."""
+        is_closer = opener == maker.by == KAFKA
+        return _Seen(look(made.ports), look_closer(made.ports) if is_closer else {})
+
     with ExitStack() as undo:
-        seen = _made(row, maker, places, undo)
+        undo.callback(made.first.kill)
+        made.first.start()
+        prepared = furnish(made.ports, maker.replicas)
+        if maker.by == KAFKA:
+            furnish_more(made.ports)
+        if maker.is_upgraded:
+            andiron("cluster", "upgrade", "--yes", "-b", f"127.0.0.1:{made.ports[0]}")
+        seen = look_at(maker.by)
+        _end(made, row)
         for number, opener in enumerate(row.opened_by):
-            server, began = Opened(places, opener), time.monotonic()
+            server, began = made.opened(opener), time.monotonic()
+            assert not maker.is_upgraded or all(
+                BOOTSTRAP in each.properties.read_text() for each in made.places
+            )
             undo.callback(server.kill)
             server.start()
             seconds = time.monotonic() - began
-            legs.append(Leg(row, opener, seconds, seen.differences(_look(server, opener))))
-            leave_a_trace(server.ports, f"{opener}-{number}".lower(), maker.replicas)
-            now = _look(server, opener)
+            legs.append(Leg(row.made_by, after, opener, seconds, seen.differences(look_at(opener))))
+            leave_a_trace(made.ports, f"{opener}-{number}".lower(), maker.replicas)
+            if number + 1 == len(row.opened_by):
+                commit_prepared(made.ports, prepared)
+            now = look_at(opener)
             seen = _Seen(now.by_all, now.by_kafka or seen.by_kafka)
             server.stop()
-            legs[-1].differences.extend(server.complaints())
+            legs[-1].differences.extend(_complaints(server, made, after))
+            after = STOP
     return legs
 
 
-def _made(row: Row, maker: Maker, places: list[Place], undo: ExitStack) -> _Seen:
-    server = Opened(places, maker.by)
-    undo.callback(server.kill)
-    server.start()
-    furnish(server.ports, maker.replicas)
-    if maker.by == KAFKA:
-        furnish_more(server.ports)
-    seen = _look(server, maker.by)
+def _end(made: Made, row: Row) -> None:
     if row.after == KILL:
-        eventually(lambda: all("cut 0 15" in _log_starts(place) for place in places))
-        server.kill()
+        eventually(lambda: all("cut 0 15" in _log_starts(place) for place in made.places))
+        made.first.kill()
     else:
-        server.stop()
+        made.first.stop()
     if "snapshots" in row.made_by:
         cut = [
             each.name
-            for place in places
-            for each in place.folder.glob("data/__cluster_metadata-0/*.checkpoint")
+            for place in made.places
+            for each in place.data.glob("__cluster_metadata-0/*.checkpoint")
         ]
         assert any(not name.startswith("0" * 20) for name in cut), "there is no snapshot to look at"
-    return seen
 
 
 def _log_starts(place: Place) -> str:
-    return (place.folder / "data" / "log-start-offset-checkpoint").read_text()
+    return (place.data / "log-start-offset-checkpoint").read_text()
 
 
-def _look(server: Opened, opener: str) -> _Seen:
-    return _Seen(look(server.ports), look_closer(server.ports) if opener == KAFKA else {})
+def _complaints(server: Nodes, made: Made, after: str) -> list[str]:
+    """What no server should print: of trouble, or that it has to wait for one that has left in order."""
+    unwanted = ["Traceback", "passed over"]
+    if after == STOP and len(made.places) == 1:
+        unwanted.append("DUPLICATE_BROKER_REGISTRATION")
+    return [line for line in server.printed().splitlines() if any(each in line for each in unwanted)]
 
 
 def _differences(before: object, now: object, name: str = "") -> list[str]:

@@ -6,16 +6,14 @@ costs more than most tests, so it is started at the first command and kept.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from peers import jars
+from peers import jars, quick_java
 
 SOURCES = Path(__file__).with_name("java")
 
@@ -69,42 +67,12 @@ class JavaPeer:
         return Path(self._errors).read_text(errors="replace")[-2000:]
 
 
-def command() -> list[str]:
-    """How a Peer.java is started."""
+def command(program: str = "Peer") -> list[str]:
+    """How one of the programs is started."""
     libs = jars.client_jars()
-    classpath = f"{compiled(libs)}:{libs.classpath}"
-    # A quick start matters more than peak speed here, and the heap holds a few megabytes of records.
-    options = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
-    return [jars.java(), *options, "-cp", classpath, "Peer"]
+    return quick_java.command(libs, program, beside=[compiled(libs)], options=["-Dlog4j2.level=OFF"])
 
 
 def compiled(libs: jars.Jars) -> Path:
-    """The folder of compiled programs; made anew when a source or Kafka's version changes."""
-    sources = sorted(SOURCES.glob("*.java"))
-    digest = hashlib.sha256(str(libs.folder).encode())
-    for source in sources:
-        digest.update(source.read_bytes())
-    folder = jars.CACHE / f"java-{digest.hexdigest()[:16]}"
-    if folder.is_dir():
-        return folder
-    jars.CACHE.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=jars.CACHE) as scratch:
-        classes = os.path.join(scratch, "classes")
-        _compile(sources, libs, classes)
-        try:
-            os.rename(classes, folder)
-        except OSError:  # another process was quicker; its result is the same
-            if not folder.is_dir():
-                raise
-    return folder
-
-
-def _compile(sources: list[Path], libs: jars.Jars, classes: str) -> None:
-    beside = os.path.join(os.path.dirname(os.path.realpath(jars.java())), "javac")
-    compiler = beside if os.path.exists(beside) else shutil.which("javac")
-    if not compiler:
-        raise jars.Missing("no Java compiler (javac is not on the PATH)")
-    command = [compiler, "-nowarn", "-d", classes, "-cp", libs.classpath, *map(str, sources)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise jars.Missing(f"the Java peer does not compile: {done.stderr[:1500]}")
+    """The programs."""
+    return quick_java.compiled(libs, SOURCES)

@@ -1,8 +1,8 @@
 """Apache Kafka, a single node in KRaft combined mode: the oracle and the yardstick.
 
-Started as its own start script does it: the same JVM options, the same class, a `server.properties` of the
-defaults with a data folder and two free ports. The script itself is not in the jars, so its options are
-written out here.
+Started as its own start script does it: the same class, a `server.properties` of the defaults with a data folder and
+two free ports. The tests' Java is quick to come up (quick_java.py); who measures has the script's own options, which
+are written out here, since the script is not in the jars.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import base64
 import os
 import subprocess
 import uuid
+from pathlib import Path
 
-from peers import jars
+from peers import jars, quick_java
 from peers.ports import free_port
 from peers.process import Server
 
@@ -37,8 +38,11 @@ appender.out.layout.pattern = [%d] %p %m (%c)%n
 """
 
 
+AS_SHIPPED = [*HEAP, *PERFORMANCE]
+
+
 class Kafka(Server):
-    """One Kafka node; `settings` are lines of its server.properties."""
+    """One Kafka node; `settings` are lines of its server.properties, `jvm` Java's options if not the quick ones."""
 
     name = "kafka"
     start_timeout_s = 120.0
@@ -58,18 +62,19 @@ class Kafka(Server):
         self.settings = settings or {}
         self.node_id = node_id
         self.controller_port = controller_port or free_port()
-        self.jvm = jvm or [*HEAP, *PERFORMANCE]
+        self.jvm = jvm
         self.properties = self.folder / "server.properties"
-        (self.folder / "log4j2.properties").write_text(LOGGING.format(level=log_level))
+        self._logging = configure_logging(self.folder, log_level)
         self._format()
 
     def command(self) -> list[str]:
-        return self.java("kafka.Kafka", str(self.properties), options=self.jvm)
+        if self.jvm is None:
+            return self._quickly("kafka.Kafka", str(self.properties))
+        java = [jars.java(), *self.jvm, self._logging, "-cp", self.libs.classpath]
+        return [*java, "kafka.Kafka", str(self.properties)]
 
-    def java(self, main: str, *arguments: str, options: list[str] | None = None) -> list[str]:
-        """The command that runs a class of Kafka's jars."""
-        logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
-        return [jars.java(), *(options or []), logging, "-cp", self.libs.classpath, main, *arguments]
+    def _quickly(self, main: str, *arguments: str) -> list[str]:
+        return quick_java.command(self.libs, main, *arguments, options=[self._logging])
 
     def _format(self) -> None:
         """Write server.properties and the data folder's meta.properties, once."""
@@ -78,7 +83,7 @@ class Kafka(Server):
         if (self.data / "meta.properties").exists():
             return
         how = [*self._format_options(), "-t", new_id(), "-c", str(self.properties)]
-        tool = self.java("kafka.tools.StorageTool", "format", *how)
+        tool = self._quickly("kafka.tools.StorageTool", "format", *how)
         done = subprocess.run(tool, capture_output=True, text=True, check=False)
         if done.returncode:
             raise jars.Missing(f"StorageTool could not format: {(done.stdout + done.stderr)[-500:]}")
@@ -101,6 +106,13 @@ class Kafka(Server):
             "transaction.state.log.replication.factor": "1",
             "transaction.state.log.min.isr": "1",
         }
+
+
+def configure_logging(folder: Path, level: str = "INFO") -> str:
+    """What a Java of Kafka's prints, from a level on; the option that tells it."""
+    file = folder / "log4j2.properties"
+    file.write_text(LOGGING.format(level=level))
+    return f"-Dlog4j2.configurationFile={file}"
 
 
 def new_id() -> str:

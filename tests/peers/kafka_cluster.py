@@ -6,7 +6,7 @@ The first node is formatted by Kafka's own tool, and the others are made from it
 that saves a JVM for each. The quorum is `dynamic`, as Kafka 4 makes it (KIP-853), so that voters can be added and
 removed, or a static one that is written in the settings.
 
-A small heap and a quick compiler are enough for tests; whoever measures says with which `jvm`.
+A Java that is quick to come up is enough for tests; whoever measures says with which `jvm`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,6 @@ from typing import Self
 from peers.kafka import Kafka, new_id
 from peers.ports import free_port
 
-SMALL = [
-    "-Xmx256m",
-    "-Xms256m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Xshare:auto",
-    "-Djava.awt.headless=true",
-]
 VOTERS_MAX = 3
 
 
@@ -41,7 +33,7 @@ class KafkaNode(Kafka):
         node_id: int,
         controller_port: int,
         settings: dict[str, str],
-        jvm: list[str],
+        jvm: list[str] | None,
         initial: str = "",
         like: Kafka | None = None,
         directory_id: str = "",
@@ -70,7 +62,7 @@ class KafkaCluster:
     ) -> None:
         self.folder = Path(folder)
         self.dynamic = dynamic
-        self._jvm = jvm or SMALL
+        self._jvm = jvm
         self._racks = racks or {}
         ports = {number: free_port() for number in range(1, min(count, VOTERS_MAX) + 1)}
         self._voters = {number: (f"127.0.0.1:{port}", new_id()) for number, port in ports.items()}

@@ -6,17 +6,17 @@ would cost a minute of CPU for what is a second's work here.
 
 from __future__ import annotations
 
+import atexit
 import json
-import os
+import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from peers import jars
+from peers import jars, quick_java
 
-SOURCE = Path(__file__).with_name("java_server") / "Tools.java"
-OPTIONS = ["-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
 TOOLS = "org.apache.kafka.tools."
 MAINS = {
     "kafka-acls": TOOLS + "AclCommand",
@@ -56,6 +56,14 @@ MAINS = {
 }
 
 
+@cache
+def shared_tools() -> KafkaTools:
+    """One machine for all that a process asks."""
+    tools = KafkaTools()
+    atexit.register(tools.close)
+    return tools
+
+
 class Said(NamedTuple):
     """What a tool printed, and how it ended."""
 
@@ -68,13 +76,22 @@ class KafkaTools:
     """The machine."""
 
     def __init__(self) -> None:
-        descriptor, self._errors = tempfile.mkstemp(prefix="kafka-tools-", suffix=".log")
-        classpath = f"{jars.server_jars().classpath}:{jars.shell_jars().classpath}"
-        command = [jars.java(), *OPTIONS, "-cp", classpath, str(SOURCE)]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=descriptor, text=True
+        self._folder = tempfile.mkdtemp(prefix="kafka-tools-")  # some of the tools leave files behind
+        libs = jars.server_jars()
+        command = quick_java.command(
+            libs,
+            "Tools",
+            beside=[jars.shell_jars().classpath, quick_java.compiled(libs, quick_java.SERVER_SOURCES)],
+            options=["-Dlog4j2.level=OFF", f"-Djava.io.tmpdir={self._folder}"],
         )
-        os.close(descriptor)
+        with open(self._errors, "wb") as errors:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+
+    @property
+    def _errors(self) -> Path:
+        return Path(self._folder, "errors.log")
 
     def run(self, tool: str, *arguments: str, stdin: str = "", until: str = "") -> Said:
         """Run a tool to its end; one that goes on in threads of its own, `until` it has printed what matches that."""
@@ -83,14 +100,14 @@ class KafkaTools:
         self._process.stdin.write(json.dumps(command) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
-        assert line, f"the machine of the tools ended: {Path(self._errors).read_text()[-2000:]}"
+        assert line, f"the machine of the tools ended: {self._errors.read_text()[-2000:]}"
         return Said(**json.loads(line))
 
     def close(self) -> None:
         assert self._process.stdin
         self._process.stdin.close()
         self._process.wait(30)
-        os.unlink(self._errors)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

@@ -9,11 +9,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from peers import jars
-from peers.kafka import LOGGING
+from peers import jars, quick_java
+from peers.kafka import configure_logging
 from peers.process import Server
 
-HEAP = ["-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
 # What the page has, and then what makes it quick and small.
 PROPERTIES = """\
 replication.policy.class = org.apache.kafka.connect.mirror.IdentityReplicationPolicy
@@ -40,7 +39,8 @@ offset.flush.interval.ms = 1000
 
 
 class Mirror(Server):
-    """Flows between clusters by their names; `topics` are those of each flow."""
+    """Flows between clusters by their names; `topics` are those of each flow. Who measures says with
+    which options of Java's, `jvm`, if not the quick ones."""
 
     name = "mirror"
 
@@ -50,8 +50,10 @@ class Mirror(Server):
         clusters: Mapping[str, str],
         topics: Mapping[tuple[str, str], str],
         properties: str = PROPERTIES,
+        jvm: list[str] | None = None,
     ) -> None:
         super().__init__(folder)
+        self._jvm = jvm
         self.libs = jars.server_jars(), jars.mirror_jars()
         lines = [f"clusters = {', '.join(clusters)}"]
         lines += [f"{name}.bootstrap.servers = {bootstrap}" for name, bootstrap in clusters.items()]
@@ -66,13 +68,17 @@ class Mirror(Server):
                     lines.append(f"{one}->{other}.enabled = false")
         self.properties = Path(folder) / "mm2.properties"
         self.properties.write_text("\n".join(lines) + "\n" + properties + QUICK)
-        (self.folder / "log4j2.properties").write_text(LOGGING.format(level="WARN"))
+        self._logging = configure_logging(self.folder, "WARN")
 
     def command(self) -> list[str]:
-        classpath = ":".join(libs.classpath for libs in self.libs)
-        logging = f"-Dlog4j2.configurationFile={self.folder / 'log4j2.properties'}"
+        server, mirror = self.libs
         main = "org.apache.kafka.connect.mirror.MirrorMaker"
-        return [jars.java(), *HEAP, logging, "-cp", classpath, main, str(self.properties)]
+        if self._jvm is not None:
+            classpath = ":".join(libs.classpath for libs in self.libs)
+            return [jars.java(), *self._jvm, self._logging, "-cp", classpath, main, str(self.properties)]
+        return quick_java.command(
+            server, main, str(self.properties), beside=[mirror.classpath], options=[self._logging]
+        )
 
     def wait_until_ready(self) -> None:
         """It has no port: what it copies tells that it works."""

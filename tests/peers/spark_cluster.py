@@ -1,6 +1,6 @@
-"""A Spark cluster on this machine: a master and two workers, started from the installed pyspark.
+"""A Spark cluster on this machine: a master and workers, started from the installed pyspark.
 
-    master :port ◀── worker, worker     each with a core, in processes of their own
+    master :port ◀── worker, …          each with a core, in processes of their own
                         └─▶ executors   started for an application, with a Python that knows nothing of us
 
 `bare_python` is that Python: the interpreter with numpy, pandas and pyarrow and nothing else, as a cluster's
@@ -22,8 +22,11 @@ from typing import Self
 
 import pyspark
 
+from andiron.spark.runtime.class_data import with_archive
+from andiron.spark.runtime.java import find_java
 from peers.ports import free_port
 from peers.process import DidNotStart
+from peers.quick_spark import JAVA_OPTIONS, scratch
 from peers.waiting import eventually
 
 HOST = "127.0.0.1"
@@ -35,14 +38,21 @@ PACKAGES = ("numpy", "numpy.libs", "pandas", "pyarrow", "dateutil", "pytz", "tzd
 class SparkCluster:
     """Master and workers, which end with the `with` block."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workers: int = WORKERS) -> None:
         self.folder = folder
+        self.workers = workers
+        self._java = with_archive(JAVA_OPTIONS, find_java().launchable_home())
         self.port, self._web_port = free_port(), free_port()
         self._processes: list[subprocess.Popen[bytes]] = []
 
     @property
     def master(self) -> str:
         return f"spark://{HOST}:{self.port}"
+
+    @property
+    def conf(self) -> dict[str, str]:
+        """What makes its executors small, and quick to come up."""
+        return {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": self._java}
 
     def __enter__(self) -> Self:
         atexit.register(self.kill)
@@ -74,16 +84,17 @@ class SparkCluster:
         web = ["--webui-port", str(self._web_port)]
         self._launch("master.Master", "--host", HOST, "--port", str(self.port), *web)
         eventually(lambda: self._state() is not None)
-        for number in range(WORKERS):
+        for number in range(self.workers):
             own = ["--work-dir", str(self.folder / f"work-{number}"), "--webui-port", "0"]
             size = ["--cores", "1", "--memory", WORKER_MEMORY]
             self._launch("worker.Worker", "--host", HOST, *own, *size, self.master)
-        eventually(lambda: (self._state() or {}).get("aliveworkers") == WORKERS)
+        eventually(lambda: (self._state() or {}).get("aliveworkers") == self.workers)
 
     def _launch(self, kind: str, *arguments: str) -> None:
         home = os.path.dirname(pyspark.__file__)
         environ = {name: value for name, value in os.environ.items() if not name.startswith("PY")}
         environ |= {"SPARK_HOME": home, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": HOST}
+        environ |= {"SPARK_DAEMON_JAVA_OPTS": f"{self._java} -Djava.io.tmpdir={scratch()}"}
         name = f"{kind.partition('.')[0]}-{len(self._processes)}"
         with open(self.folder / f"{name}.log", "wb") as out:
             process = subprocess.Popen(

@@ -1,28 +1,24 @@
-"""Kafka's own command line tools, in virtual machines of their own."""
+"""What Kafka's own command line tools say, as tests want it."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from peers import clients, jars
+from peers import clients
 from peers.clients.base import LATEST
+from peers.kafka_tools import shared_tools
 
-CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-CONSOLE_CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+CONSUMER_GROUPS = "kafka-consumer-groups"
 FORMATTERS = "org.apache.kafka.tools.consumer"
-OPTIONS = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
 
 
-def run(main: str, bootstrap: str, *arguments: str, by: Sequence[str] = ("--bootstrap-server",)) -> str:
-    """What a tool prints, given the addresses of brokers, or `by` something else of what it asks."""
-    command = [jars.java(), *OPTIONS, "-cp", jars.server_jars().classpath, main]
-    command += [*by, bootstrap, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
-    return done.stdout
+def run(tool: str, bootstrap: str, *arguments: str) -> str:
+    """What a tool prints that asks the brokers at some addresses; it must succeed."""
+    said = shared_tools().run(tool, "--bootstrap-server", bootstrap, *arguments)
+    assert said.code == 0, (said.out + said.err)[-3000:]
+    return said.out
 
 
 def consumer_groups(bootstrap: str, *arguments: str) -> list[dict[str, str]]:
@@ -38,7 +34,7 @@ def formatted(bootstrap: str, formatter: str, topic: str, partition: int) -> Ite
     end = clients.connect("confluent", bootstrap).list_offset(topic, partition, LATEST)
     what = ["--topic", topic, "--partition", str(partition), "--offset", "earliest"]
     how = ["--formatter", f"{FORMATTERS}.{formatter}", "--max-messages", str(end), "--timeout-ms", "5000"]
-    printed = run(CONSOLE_CONSUMER, bootstrap, *what, *how).strip()
+    printed = run("kafka-console-consumer", bootstrap, *what, *how).strip()
     decoder, at = json.JSONDecoder(), 0
     while at < len(printed):  # they stand one after the other, with nothing between them
         record, at = decoder.raw_decode(printed, at)

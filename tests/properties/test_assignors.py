@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from andiron.groups.assignors import ASSIGNORS
 from andiron.groups.assignors.spec import Subscriber
+from properties.effort import tries
 
 TOPICS = [bytes([number]) * 16 for number in range(5)]
 NAMES = [f"m{number}" for number in range(9)]
@@ -20,7 +21,7 @@ unlike = st.dictionaries(st.sampled_from(NAMES), subscriptions, min_size=1)
 alike = st.builds(dict.fromkeys, st.lists(st.sampled_from(NAMES), min_size=1, unique=True), subscriptions)
 groups = alike | unlike
 
-law = settings(max_examples=80, deadline=None)
+law = settings(max_examples=tries(80), deadline=None)
 every_assignor = pytest.mark.parametrize("name", list(ASSIGNORS))
 
 

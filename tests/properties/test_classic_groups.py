@@ -15,6 +15,7 @@ from andiron.groups.group import TimerKey
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.machine import Promise
 from groups.classic import GROUP, Classic
+from properties.effort import tries
 
 SIZE_MAX = 4
 LONGEST_MS = 10 * 60 * 1000  # longer than any timeout in here: after it, nobody waits
@@ -299,5 +300,5 @@ class Members(RuleBasedStateMachine):
         assert len(self.classic.world.timers) == 0
 
 
-Members.TestCase.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
+Members.TestCase.settings = settings(max_examples=tries(120), stateful_step_count=40, deadline=None)
 test_members_of_classic_groups = Members.TestCase

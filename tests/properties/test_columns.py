@@ -23,6 +23,7 @@ from andiron.records.builder import BatchBuilder, build, retain
 from andiron.records.murmur2 import murmur2
 from andiron.records.record import Record, contents, keys_of, records_of
 from andiron.records.varint import encode_varint
+from properties.effort import tries
 
 _native = import_module("andiron.columns._native") if native.walk else None
 needs_native = pytest.mark.skipif(native.walk is None, reason="the extension was not built here")
@@ -119,7 +120,7 @@ def outcome(walker, those, with_headers):
 
 
 @given(answers(), st.booleans(), st.integers(0, 220), st.none() | st.integers(0, 240))
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=tries(150), suppress_health_check=[HealthCheck.too_slow])
 def test_a_walk_finds_what_a_loop_finds(those, with_headers, start, end):
     beyond = OFFSET_MAX if end is None else end
     expected = plainly_decoded(those, "orders", 7, start, beyond, with_headers)
@@ -149,7 +150,7 @@ def agree_on(those):
 
 
 @given(answers().filter(bool), st.data())
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=tries(200), suppress_health_check=[HealthCheck.too_slow])
 def test_damage_is_refused_alike_or_harmless_alike(those, data):
     damaged = []
     for batch in those:
@@ -164,7 +165,7 @@ def test_damage_is_refused_alike_or_harmless_alike(those, data):
 
 
 @given(codecs, st.binary(max_size=200), st.integers(-2, 30), st.integers(-1, 40))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=tries(300))
 def test_anything_at_all_in_place_of_records_is_refused_alike(codec, body, count, last_delta):
     raw = build([Record(0, 0, None, None)])[:61] + body
     raw[8:12] = (len(raw) - 12).to_bytes(4, "big")
@@ -176,7 +177,7 @@ def test_anything_at_all_in_place_of_records_is_refused_alike(codec, body, count
 
 
 @given(st.lists(st.integers(0, 255) | st.sampled_from([0, 1, 2, 0x7F, 0x80, 0x81, 0xFE, 0xFF]), max_size=60))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=tries(300))
 def test_a_record_of_any_bytes_is_refused_alike(body):
     """One record whose length is right: the damage is inside."""
     inside = bytes(body)
@@ -260,7 +261,7 @@ producers = st.just(NOBODY) | st.builds(
 
 
 @given(tables(), codecs, st.integers(62, 1500) | st.just(1 << 20), producers, st.booleans(), st.data())
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=tries(200), suppress_health_check=[HealthCheck.too_slow])
 def test_packing_makes_what_a_builder_makes(table, codec, batch_bytes, producer, transactional, data):
     rows, plain = table
     indices = None

@@ -25,6 +25,7 @@ from andiron.records.compression import GZIP, NONE
 from andiron.records.control import end_marker
 from andiron.records.record import Record, records_of
 from andiron.sim.disk import Killed, MemoryDisk
+from properties.effort import tries
 
 SETTINGS = LogSettings(
     cleanup_policy=("compact",),
@@ -228,7 +229,7 @@ OTHER = st.one_of(
 STEPS = st.lists(st.one_of(WRITE, WRITE, WRITE, OTHER), min_size=30, max_size=90)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(STEPS)
 def test_any_history_keeps_the_latest_of_each_key_at_its_offset(steps):
     history = History()

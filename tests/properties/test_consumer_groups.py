@@ -14,6 +14,7 @@ from andiron.groups.consumer.group import EMPTY, STABLE, ConsumerGroup
 from andiron.groups.consumer.member import AWAY
 from andiron.model.errors import ErrorCode, ProtocolError
 from groups.consumers import GROUP, INTERVAL_MS, Catalogue, Consumer, Coordinator
+from properties.effort import tries
 
 NAMES = ["t", "u", "v"]
 FENCED = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.GROUP_ID_NOT_FOUND)
@@ -259,5 +260,5 @@ class ConsumerGroups(RuleBasedStateMachine):
             assert self.group is None or (self.group.state == EMPTY and not self.group.owners)
 
 
-ConsumerGroups.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+ConsumerGroups.TestCase.settings = settings(max_examples=tries(60), stateful_step_count=40, deadline=None)
 TestConsumerGroups = ConsumerGroups.TestCase

@@ -27,6 +27,7 @@ from andiron.wire.messages.incremental_alter_configs import (
 )
 from controller.cluster import Cluster
 from properties import drill
+from properties.effort import tries
 
 BROKERS = 3
 
@@ -139,7 +140,7 @@ def played(asked: list[Any]) -> tuple[Cluster, Model]:
 
 
 @given(requests)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_an_image_is_the_replay_of_the_log(asked):
     cluster, _ = played(asked)
 
@@ -151,7 +152,7 @@ def test_an_image_is_the_replay_of_the_log(asked):
 
 
 @given(requests, st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_an_image_that_skips_a_part_of_the_log_comes_to_the_same(asked, data):
     cluster, _ = played(asked)
     skipped = data.draw(st.integers(0, len(cluster.log)))
@@ -166,7 +167,7 @@ def test_an_image_that_skips_a_part_of_the_log_comes_to_the_same(asked, data):
 
 
 @given(requests)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_an_image_is_what_a_plain_model_expects(asked):
     cluster, model = played(asked)
     image = cluster.image
@@ -182,7 +183,7 @@ def test_an_image_is_what_a_plain_model_expects(asked):
 
 
 @given(requests)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_a_leader_is_a_live_replica_in_sync_and_epochs_only_rise(asked):
     cluster, epochs = Cluster(BROKERS), {}
     for request in asked:
@@ -248,7 +249,7 @@ def drilled(seed: int, length: int = 100) -> drill.Drill:
     return cluster
 
 
-@pytest.mark.parametrize("seeds", range(0, 200, 20))
+@pytest.mark.parametrize("seeds", range(0, tries(200), 20))
 def test_whoever_leads_holds_what_is_committed_however_brokers_come_and_go(seeds):
     for seed in range(seeds, seeds + 20):
         drilled(seed)

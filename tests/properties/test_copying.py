@@ -15,6 +15,7 @@ from andiron.copying.chunks import Chunk
 from andiron.copying.partition_copy import PartitionCopy, begun, resumed
 from andiron.copying.state import Note, State, Target
 from andiron.model.ids import TopicPartition
+from properties.effort import tries
 
 P, T = TopicPartition("t", 0), Target("t", "id")
 
@@ -80,7 +81,7 @@ def translated(world: World, copy: PartitionCopy, offset: int) -> int:
 few = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(
     gaps=st.lists(st.sampled_from([0, 0, 0, 1, 3]), max_size=40),
     start=st.sampled_from([0, 7]),

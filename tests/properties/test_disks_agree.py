@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from andiron.edge.disk import PosixDisk
 from andiron.log.disk import FileSlice
 from andiron.sim.disk import MemoryDisk
+from properties.effort import tries
 
 
 @pytest.fixture(params=["posix", "memory"])
@@ -262,7 +263,7 @@ STEPS = st.one_of(
 _fresh = itertools.count()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEPS, max_size=25))
 def test_any_history_leaves_the_same_tree_on_both(tmp_path, steps):
     root = f"{tmp_path}/{next(_fresh)}"

@@ -14,6 +14,7 @@ from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ProtocolError
 from andiron.records.batch import iterate
 from andiron.replication.follower import Fetched, FollowerReplica, Next
+from properties.effort import tries
 from unit.log.logs import ID, ORDERS, append, open_log
 
 ROUNDS_MAX = 200
@@ -67,7 +68,7 @@ def follow(follower: Replica, leader: Replica, rounds: int, chance: random.Rando
     return False
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(tries(150)))
 def test_a_follower_ends_with_its_leaders_log(seed: int) -> None:
     chance = random.Random(seed)
     pair = [Replica(1), Replica(2)]

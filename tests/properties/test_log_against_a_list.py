@@ -23,6 +23,7 @@ from andiron.records.builder import build
 from andiron.records.control import end_marker
 from andiron.records.record import Record, records_of
 from andiron.sim.disk import MemoryDisk
+from properties.effort import tries
 
 FOLDER = "data/t-0"
 NAME = TopicPartition("t", 0)
@@ -334,4 +335,6 @@ def _fields(settings: LogSettings) -> dict[str, object]:
 
 
 TestLogAgainstAList = LogAgainstAList.TestCase
-TestLogAgainstAList.settings = hypothesis_settings(max_examples=80, stateful_step_count=80, deadline=None)
+TestLogAgainstAList.settings = hypothesis_settings(
+    max_examples=tries(80), stateful_step_count=80, deadline=None
+)

@@ -14,6 +14,7 @@ from andiron.groups.offsets.table import Offsets
 from andiron.model.errors import ProtocolError
 from andiron.wire.codec import decoder, encode_message
 from andiron.wire.primitives import MalformedMessage
+from properties.effort import tries
 from worlds.offsets import OffsetsWorld, Shelf
 
 GROUPS, TOPICS, PARTITIONS, PRODUCERS = ("a", "b"), ("t", "u"), 3, (7, 8)
@@ -172,7 +173,7 @@ def all_of(offsets: Offsets) -> dict[str, Any]:
 
 
 @given(steps)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 def test_offsets_are_those_of_the_model_and_of_their_log(story: list[tuple[Any, ...]]):
     world, model = OffsetsWorld(Shelf(t=PARTITIONS, u=PARTITIONS)), Model()
     for step in story:
@@ -191,7 +192,7 @@ def test_offsets_are_those_of_the_model_and_of_their_log(story: list[tuple[Any, 
 
 
 @given(steps, st.sampled_from(PRODUCERS))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 def test_a_transaction_counts_as_a_whole_or_not_at_all(story: list[tuple[Any, ...]], producer: int):
     world = OffsetsWorld(Shelf(t=PARTITIONS, u=PARTITIONS))
     for step in story:

@@ -20,6 +20,7 @@ from andiron.quorum.quorum import Quorum
 from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.state import NOBODY
 from andiron.quorum.voters import Voters
+from properties.effort import tries
 from worlds.small_files import SmallFiles
 
 SETTINGS = QuorumSettings()
@@ -228,7 +229,7 @@ def trouble(world: World) -> None:
     world.at(world.now + chance.choice([20, 100, 500, 3000]), lambda: trouble(world))
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(tries(80)))
 def test_whatever_the_weather_an_epoch_has_one_leader_and_nothing_committed_is_lost(seed: int) -> None:
     world = World(seed, size=(3, 5)[seed % 2])
     for voter in world.voters.values():

@@ -24,6 +24,7 @@ from andiron.wire.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from properties.effort import tries
 from unit.client.scripted import ScriptedBroker
 
 PLACE = TopicPartition("t", 0)
@@ -150,7 +151,7 @@ def by_columns(client: Client, start: int, end: int, committed: bool) -> Seen:
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(worlds(), st.data())
 def test_readers_agree_on_any_log(world: World, data: st.DataObject) -> None:
     with ScriptedBroker() as broker:

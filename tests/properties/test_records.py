@@ -18,6 +18,7 @@ from andiron.records.record import Record, contents, keys_of, records_of
 from andiron.records.validate import check_produced, check_records
 from andiron.records.varint import encode_varint, read_varint
 from andiron.records.walk import walk
+from properties.effort import tries
 
 CAP = 1 << 20
 
@@ -130,7 +131,7 @@ def test_no_record_is_larger_than_foretold(record):
 
 
 @given(batches_of, codecs, st.data())
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 def test_flipped_bits_are_always_noticed(those, codec, data):
     raw = build(those, codec=codec)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -146,7 +147,7 @@ def test_flipped_bits_are_always_noticed(those, codec, data):
 
 
 @given(batches_of, codecs, st.data())
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 def test_damage_gives_an_error_of_the_protocol_or_none(those, codec, data):
     raw = build(those, codec=codec)
     for _ in range(data.draw(st.integers(1, 6))):
@@ -158,7 +159,7 @@ def test_damage_gives_an_error_of_the_protocol_or_none(those, codec, data):
 
 
 @given(codecs, st.binary(max_size=400), st.integers(-5, 50))
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 def test_records_made_of_anything_give_an_error_of_the_protocol_or_none(codec, body, count):
     raw = build([Record(0, 0, None, None)])[:61] + body
     raw[8:12] = (len(raw) - 12).to_bytes(4, "big")
@@ -218,7 +219,7 @@ def answer(walker, *asked):
     st.booleans(),
     st.integers(0, 3),
 )
-@settings(max_examples=500)
+@settings(max_examples=tries(500))
 def test_compiled_or_not_a_walk_takes_and_refuses_the_same(
     body, base, top, earliest, latest, keyed, told_max
 ):
@@ -240,7 +241,7 @@ def test_compiled_or_not_a_walk_takes_and_refuses_the_same(
 
 
 @given(batches_of, codecs, st.data())
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 def test_what_a_walk_lets_in_everyone_can_read(those, codec, data):
     body = bytearray(contents(Batch(build(those))))
     for _ in range(data.draw(st.integers(1, 4))):

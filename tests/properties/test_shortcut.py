@@ -9,6 +9,7 @@ from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.wire.codec import encode_message
 from andiron.wire.header import encode_request_header
+from properties.effort import tries
 from worlds.node import SmallNode
 
 TOPICS = {
@@ -50,7 +51,7 @@ requests = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(st.tuples(requests, st.integers(1, 4)), min_size=1, max_size=12))
 def test_both_ways_answer_alike_and_leave_the_same_log(history):
     short, long = SmallNode(), SmallNode()

@@ -19,6 +19,7 @@ from andiron.spark.sink import commits, finishing
 from andiron.spark.sink.asks import Course
 from andiron.spark.sink.decisions import Decision, Pointer
 from andiron.spark.sink.slots import Slots
+from properties.effort import tries
 from worlds.committing import Process, Spark, WrongTurn
 
 EVENTS = 120
@@ -73,13 +74,13 @@ def play(choose: Callable[[int], int], *, batches: int = 3, timeouts: bool = Fal
     return spark
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=tries(1000), deadline=None)
 @given(st.integers(0, 2**32))
 def test_each_row_is_written_once_whatever_happens(seed: int) -> None:
     play(random.Random(seed).randrange).check()
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=tries(1000), deadline=None)
 @given(st.integers(0, 2**32))
 def test_each_row_is_written_once_even_if_what_was_decided_is_aborted_by_its_timeout(seed: int) -> None:
     play(random.Random(seed).randrange, timeouts=True).check()

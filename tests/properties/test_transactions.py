@@ -26,6 +26,7 @@ from andiron.transactions.requests import Markers, MarkersWritten
 from andiron.transactions.shard import TransactionShard
 from andiron.transactions.states import State
 from andiron.transactions.transaction import LAST_EPOCH, Identity
+from properties.effort import tries
 from worlds.outcomes import Ending, Label, Partition, Producer, Watched, Write
 from worlds.transacting import A, B, C, Coordinator
 
@@ -314,8 +315,8 @@ class Classic(Version2):
 
 TestVersion2 = Version2.TestCase
 TestClassic = Classic.TestCase
-TestVersion2.settings = settings(max_examples=250, stateful_step_count=40, deadline=None)
-TestClassic.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+TestVersion2.settings = settings(max_examples=tries(250), stateful_step_count=40, deadline=None)
+TestClassic.settings = settings(max_examples=tries(80), stateful_step_count=40, deadline=None)
 
 
 # ── what Jepsen found ────────────────────────────────────────────────────────────────

@@ -13,6 +13,7 @@ from andiron.model.chance import Chance
 from andiron.quorum import events as ev
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.voters import Voters
+from properties.effort import tries
 from properties.test_quorum import CALM_MS, SETTINGS, STORM_MS, Voter, World, trouble
 
 
@@ -121,7 +122,7 @@ def restlessness(world: ChangingWorld) -> None:
     world.at(world.now + world.random.choice([300, 1_000, 4_000]), lambda: restlessness(world))
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", range(tries(80)))
 def test_whatever_the_weather_changes_of_the_voters_lose_nothing(seed: int) -> None:
     world = ChangingWorld(seed)
     for voter in world.voters.values():

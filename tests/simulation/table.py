@@ -11,14 +11,15 @@ from __future__ import annotations
 import logging
 import sys
 
-from simulation.catching import PLANTED, law_broken, length
+from simulation.catching import MOODS, PLANTED, law_broken, length
 
 SEEDS = 100
 
 
 def caught(name: str, nodes: int) -> tuple[int, str] | None:
     """The seed with the shortest history that catches a bug, and the law that is broken there."""
-    lengths = {seed: lines for seed in range(SEEDS) if (lines := length(nodes, seed)) is not None}
+    mood = MOODS.get(name)
+    lengths = {seed: lines for seed in range(SEEDS) if (lines := length(nodes, seed, mood)) is not None}
     for seed in sorted(lengths, key=lambda each: lengths[each]):
         if (law := law_broken(name, nodes, seed)) is not None:
             return seed, law

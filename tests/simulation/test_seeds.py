@@ -11,19 +11,20 @@ import pytest
 from andiron.sim.play import play
 
 KEPT = Path(__file__).parent / "seeds.txt"
-FIRST, COUNT = 10_000, 40
-CLUSTERS = 12  # of these, as clusters too: each takes as long as three nodes alone
+# Few, for the histories without a planted bug (test_planted_bugs.py) are of the same kind; `make sim` plays hundreds.
+FIRST, COUNT = 10_000, 10
+CLUSTERS = 3  # of these, as clusters too: each takes as long as three nodes alone
 
 
 def kept_seeds():
-    """Each once, as seed/nodes; without nodes it is of a time when there was one. One that says `long` takes more than
-    five seconds, and is played with what takes long: what it found has a test of its own beside it."""
+    """Each once, as seed/nodes, or seed/nodes/mood; without nodes it is of a time when there was one. One that says
+    `long` takes some five seconds, and is played with what takes long; what it found has a test of its own too."""
     lines = KEPT.read_text().splitlines() if KEPT.exists() else []
     for words in dict.fromkeys(tuple(line.split("#")[0].split()) for line in lines):
         if words:
-            seed, _, nodes = words[0].partition("/")
+            seed, nodes, mood = (*words[0].split("/"), None, None)[:3]
             marks = [pytest.mark.long] if "long" in words else []
-            yield pytest.param(int(seed), int(nodes or 1), marks=marks)
+            yield pytest.param(int(seed), int(nodes or 1), mood, marks=marks)
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +34,9 @@ def silence():
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize(("seed", "nodes"), list(kept_seeds()))
-def test_what_was_found_once_stays_mended(seed, nodes):
-    assert play(seed, nodes=nodes).violation is None
+@pytest.mark.parametrize(("seed", "nodes", "mood"), list(kept_seeds()))
+def test_what_was_found_once_stays_mended(seed, nodes, mood):
+    assert play(seed, nodes=nodes, mood=mood).violation is None
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
@@ -62,6 +63,6 @@ def test_a_seed_is_a_history_whatever_the_hash_seed(nodes):
             text=True,
             check=True,
         ).stdout
-        for hash_seed in ("0", "1", "2024")
+        for hash_seed in ("0", "2024")
     }
     assert len(digests) == 1

@@ -36,12 +36,12 @@ def kill() -> None:
 
 
 def read(spark: SparkSession, told: dict[str, Any]) -> Any:
-    """The topic, twenty records a batch."""
+    """The topic, in small batches."""
     options = {
         "kafka.bootstrap.servers": told["bootstrap"],
         "subscribe": told["topic"],
         "startingOffsets": "earliest",
-        "maxOffsetsPerTrigger": 20,
+        "maxOffsetsPerTrigger": told["batch"],
     }
     records = spark.readStream.format("andiron").options(**options).load()
     return typed_json(records, SCHEMA, dead_letters=told["dead"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,11 +20,11 @@ cluster = pytest.importorskip("peers.spark_cluster", reason="pyspark is not inst
 
 # Nothing in it is about a cluster but the master's address.
 PROGRAM = """
-import os, sys
+import json, os, sys
 from andiron.spark import session
 
-master, bootstrap, source, sink, checkpoint = sys.argv[1:]
-spark = session("cluster", master=master, **{"spark.executor.memory": "512m"})
+master, conf, bootstrap, source, sink, checkpoint = sys.argv[1:]
+spark = session("cluster", master=master, **json.loads(conf))
 node = {"kafka.bootstrap.servers": bootstrap}
 rows = spark.readStream.format("andiron").options(**node, subscribe=source, startingOffsets="earliest").load()
 out = rows.selectExpr("key", "upper(cast(value AS string)) AS value").writeStream.format("andiron")
@@ -52,7 +53,14 @@ def test_executors_get_what_they_need_with_the_session(tmp_path: Path, node: Nod
     for partition in range(4):
         topics.write(source, [f"value {partition} {number}" for number in range(50)], partition, "zstd")
     with cluster.SparkCluster(tmp_path) as running:
-        arguments = [running.master, node.bootstrap, source, sink, str(tmp_path / "checkpoint")]
+        arguments = [
+            running.master,
+            json.dumps(running.conf),
+            node.bootstrap,
+            source,
+            sink,
+            str(tmp_path / "checkpoint"),
+        ]
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, *arguments],
             env={**os.environ, "PYSPARK_PYTHON": python, "ANDIRON_CACHE": str(tmp_path / "cache")},

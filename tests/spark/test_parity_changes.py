@@ -129,6 +129,29 @@ def test_a_checkpoint_goes_from_one_connector_to_the_other_and_back(both: Both, 
         assert values(streams.catch_up()) == ["a", "b", "c", "d", "e"]
 
 
+def test_a_checkpoint_of_ours_goes_to_a_copy_of_its_topic_by_a_batch_of_the_stock_connector(
+    both: Both, topics: Topics
+) -> None:
+    """As docs/moving.md has it: ours knows its topic by its id, the stock connector only where it was."""
+    topic = topics.make(1)
+    topics.write(topic, ["a", "b"])
+    with both.follow({"subscribe": topic} | FROM_START) as streams:
+        streams.catch_up()
+        streams.stop()
+        make_anew(topics, topic, ["a", "b", "c"])  # as a copy that keeps the offsets does
+        streams.start()
+        found = streams.outcomes()
+        assert values(found["kafka"]) == ["a", "b", "c"]
+        assert "failOnDataLoss" in found["andiron"]
+        for new in ("d", "e"):
+            streams.stop()
+            streams.change_places()
+            topics.write(topic, [new])
+            streams.start()
+            assert values(streams.catch_up())[-1] == new
+        assert values(streams.catch_up()) == ["a", "b", "c", "d", "e"]
+
+
 def make_anew(topics: Topics, topic: str, records: list[str]) -> None:
     topics.delete(topic)
     topics.make(1, topic)

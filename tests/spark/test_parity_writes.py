@@ -144,7 +144,7 @@ def test_a_write_leaves_the_same_records(
         ("append", True, True),
         ("overwrite", False, False),
         ("ignore", False, False),
-        ("errorifexists", True, False),
+        ("error", True, False),  # its other name, errorifexists, is not known to Spark Connect's client
     ],
 )
 def test_a_topic_is_appended_to_and_not_replaced(

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from andiron.spark.pipeline.runs import Run
 from peers.node import Node
 from peers.waiting import eventually
 
@@ -102,50 +103,55 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "andiron", "pipeline", *arguments]
 
 
-def test_a_pipeline_is_run_watched_stopped_and_goes_on(call: Any, start: Any) -> None:
+def batch_of(name: str, folder: Path) -> int:
+    """The last batch that its query has done in this run; -1 if there is none. A status asked for again and again would
+    keep from its work what it asks about."""
+    queries = Run(name, str(folder / "pipeline-data")).read().get("queries")
+    return queries[0]["batch"] if queries else -1
+
+
+def test_a_pipeline_is_watched_and_goes_on_however_it_ended(tmp_path: Path, call: Any, start: Any) -> None:
+    """First its Spark dies, then it is stopped by the system, then a batch fails."""
     running = start()
-
-    def batch() -> int:
-        state = json.loads(call("status", "ticks", "--json").stdout or "{}")
-        return state["queries"][0]["batch"] if state.get("queries") else -1
-
-    eventually(lambda: batch() >= 2, PATIENCE_S)
+    eventually(lambda: batch_of("ticks", tmp_path) >= 2, PATIENCE_S)
     assert "ticks is running, in process" in call("status", "ticks").stdout
     second = call("run", "ticks")
     assert second.returncode == 1 and "runs already" in second.stderr
 
-    assert call("stop", "ticks").stdout == "ticks is stopped\n"
-    assert running.wait(PATIENCE_S) == 0
-    assert running.stdout.read().splitlines()[-1] == "ticks is stopped; the next run goes on from here"
-    assert running.stderr.read() == ""
-    last = batch()
-
-    again = start("--set", f"fail.at={last + 2}")
-    _, told = again.communicate(timeout=PATIENCE_S)
-    assert again.returncode == 1
-    assert told.startswith("andiron: ticks failed: this batch was told to fail (")
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+    (java,) = [each for each in children if "java" in os.readlink(f"/proc/{each}/exe")]
+    os.kill(int(java), signal.SIGKILL)
+    _, told = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 1
+    assert told.startswith("andiron: Spark has ended by itself; ")
     assert len(told.splitlines()) == 1
-    assert "ticks failed" in call("status", "ticks").stdout
-    assert batch() == last + 1
+    last = batch_of("ticks", tmp_path)
 
-
-def test_sigterm_to_the_whole_process_group_is_a_stop_like_any_other(call: Any, start: Any) -> None:
-    running = start()
-    eventually(lambda: call("status", "ticks").returncode == 0, PATIENCE_S)
-
-    os.killpg(running.pid, signal.SIGTERM)
-    told, problems = running.communicate(timeout=PATIENCE_S)
-
-    assert (running.returncode, problems) == (0, "")
+    again = start()
+    eventually(lambda: batch_of("ticks", tmp_path) > last, PATIENCE_S)
+    os.killpg(again.pid, signal.SIGTERM)  # the whole group, and it is a stop like any other
+    told, problems = again.communicate(timeout=PATIENCE_S)
+    assert (again.returncode, problems) == (0, "")
     assert told.splitlines()[-2:] == [
         "stopping when the batches in hand are done; Ctrl-C again stops at once",
         "ticks is stopped; the next run goes on from here",
     ]
+    last = batch_of("ticks", tmp_path)
+
+    third = start("--set", f"fail.at={last + 2}")
+    _, told = third.communicate(timeout=PATIENCE_S)
+    assert third.returncode == 1
+    assert told.startswith("andiron: ticks failed: this batch was told to fail (")
+    assert len(told.splitlines()) == 1
+    assert "ticks failed" in call("status", "ticks").stdout
+    state = json.loads(call("status", "ticks", "--json").stdout)
+    assert state["queries"][0]["batch"] == last + 1
 
 
-def test_a_pipeline_that_was_killed_is_known_to_be_gone(call: Any, start: Any) -> None:
+def test_a_pipeline_that_was_killed_is_known_to_be_gone(tmp_path: Path, call: Any, start: Any) -> None:
     running = start()
-    eventually(lambda: call("status", "ticks").returncode == 0, PATIENCE_S)
+    eventually(lambda: Run("ticks", str(tmp_path / "pipeline-data")).read() != {}, PATIENCE_S)
+    assert call("status", "ticks").returncode == 0
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()
 
@@ -153,19 +159,6 @@ def test_a_pipeline_that_was_killed_is_known_to_be_gone(call: Any, start: Any) -
     assert told.returncode == 3
     assert "its process ended without a word" in told.stdout
     assert call("stop", "ticks").returncode == 1
-
-
-def test_a_spark_that_dies_is_one_line(call: Any, start: Any) -> None:
-    running = start()
-    eventually(lambda: "batch" in call("status", "ticks").stdout, PATIENCE_S)
-    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
-    (java,) = [each for each in children if "java" in os.readlink(f"/proc/{each}/exe")]
-    os.kill(int(java), signal.SIGKILL)
-    _, told = running.communicate(timeout=PATIENCE_S)
-
-    assert running.returncode == 1
-    assert told.startswith("andiron: Spark has ended by itself; ")
-    assert len(told.splitlines()) == 1
 
 
 def test_the_job_of_the_page_does_what_the_page_says(
@@ -189,14 +182,16 @@ def test_the_job_of_the_page_does_what_the_page_says(
     type_in(create)
     running = start(name="words")
     type_in(produce)
-    words = ["an", "andiron", "holds", "the", "logs"]
 
     def is_there() -> bool:
         assert running.poll() is None, running.stderr.read()
-        return "words" in type_in("andiron topic list").split() and type_in(consume).split() == words
+        return batch_of("words", tmp_path) >= 0
 
     eventually(is_there, PATIENCE_S)
-    assert call("stop", "words").returncode == 0
+    words = ["an", "andiron", "holds", "the", "logs"]
+    assert type_in(consume).split() == words
+    assert call("stop", "words").stdout == "words is stopped\n"
     assert running.wait(PATIENCE_S) == 0
+    assert running.stdout.read().splitlines()[-1] == "words is stopped; the next run goes on from here"
     assert running.stderr.read() == ""
     assert type_in(consume).split() == words

@@ -6,7 +6,7 @@ import click
 
 from andiron.cli.asking import confirm, yes_option
 from andiron.cli.failures import Failure
-from andiron.cli.group_report import GroupReport
+from andiron.cli.group_report import GroupReport, unserved
 from andiron.cli.group_reset import reset
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import Silence, columns, plural, print_json, remark
@@ -15,9 +15,11 @@ from andiron.cli.times import now_ms
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.group_admin import GroupAdmin
 from andiron.client.blocking.side_by_side import HASTY
+from andiron.client.core.group_descriptions import CLASSIC, CONSUMER, SHARE, STREAMS
+from andiron.model.errors import ErrorCode, ProtocolError
 
 STATES = ("Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling", "Empty", "Dead")
-TYPES = ("classic", "consumer")
+TYPES = (CLASSIC, CONSUMER, SHARE, STREAMS)
 
 
 @click.group()
@@ -42,7 +44,8 @@ def group() -> None:
     "types",
     type=click.Choice(TYPES, case_sensitive=False),
     multiple=True,
-    help="Only those of this protocol: classic, or consumer, which assigns on the broker.",
+    help="Only those of this protocol: classic; consumer, which assigns on the broker; share and streams, which are "
+    "kept for Kafka and not served.",
 )
 @json_option
 @bootstrap_option
@@ -124,7 +127,7 @@ def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) 
     with Client(bootstrap) as client:
         admin = GroupAdmin(client)
         silence = Silence("groups that it coordinates are not known")
-        there = {each.id for each in admin.groups(left_out=silence)}
+        there = {each.id: each.type for each in admin.groups(left_out=silence)}
         missing = [name for name in names if name not in there]
         if missing and silence.brokers:
             raise Failure(
@@ -134,7 +137,12 @@ def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) 
             raise Failure(f"there is no group {', '.join(map(repr, missing))}; nothing was deleted")
         confirm(f"Delete {', '.join(names)} with all offsets?", yes)
         for name in dict.fromkeys(names):
-            admin.delete(name)
+            try:
+                admin.delete(name)
+            except ProtocolError as error:
+                if error.code is not ErrorCode.INVALID_REQUEST or there[name] not in (SHARE, STREAMS):
+                    raise
+                raise Failure(f"{name!r} is a {there[name]} group; {unserved(there[name])}") from error
             if not as_json:
                 click.echo(f"deleted {name}")
     if as_json:
@@ -166,9 +174,11 @@ def delete_offsets(
       andiron group delete-offsets billing --topic orders:0-3 --yes
     """
     with Client(bootstrap) as client:
-        partitions = chosen(client, selections)
+        partitions, admin = chosen(client, selections), GroupAdmin(client)
         confirm(f"Make {name} forget {show_partitions(partitions)}?", yes)
-        GroupAdmin(client).delete_offsets(name, partitions)
+        if admin.describe(name).type == SHARE:
+            raise Failure(f"{name!r} is a share group, which has no offsets of this kind; {unserved(SHARE)}")
+        admin.delete_offsets(name, partitions)
     if as_json:
         print_json({"group": name, "forgotten": partitions_as_json(partitions)})
     else:

@@ -3,9 +3,10 @@
     partitions   of topics that it reads         COMMITTED  END  LAG  BEHIND  OWNER
     members      who is there, also idle ones    PARTITIONS
 
-What cannot be known is left out: a partition whose topic is gone or which has no leader has no end. Of one that nobody
-has committed the lag is a range, `0 to 151`: whether a consumer begins with the first record or with the next one is
-said by its auto.offset.reset, which no broker knows.
+What cannot be known is left out: a partition whose topic is gone or which has no leader has no end, and who is in a
+share or streams group is Kafka's to tell. Of a partition that nobody has committed the lag is a range, `0 to 151`:
+whether a consumer begins with the first record or with the next one is said by its auto.offset.reset, which no broker
+knows.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class GroupReport(NamedTuple):
     def as_text(self) -> str:
         """For people."""
         parts = [f"{self.group.id}: {', '.join(self._facts())}"]
+        if not self.group.is_of_consumers:
+            parts.append(unserved(self.group.type))
         if self.lags:
             owners = self.group.owners()
             rows = [_partition_row(each, lag, owners.get(each)) for each, lag in self.lags.items()]
@@ -62,17 +65,17 @@ class GroupReport(NamedTuple):
             "assignor": group.assignor or None,
             "epoch": None if group.epoch == NO_EPOCH else group.epoch,
             "coordinator": {"id": broker.id, "host": broker.address.host, "port": broker.address.port},
-            "members": [_member_json(each) for each in group.members],
+            "members": [_member_json(each) for each in group.members] if group.is_of_consumers else None,
             "partitions": [_partition_json(each, lag, owners.get(each)) for each, lag in self.lags.items()],
         }
 
     def _facts(self) -> list[str]:
         group = self.group
         behind = [lag for lag in self.lags.values() if lag.records is not None]
-        facts = [group.state, f"{group.type} protocol"]
+        facts = [group.state, f"{group.type} {'protocol' if group.is_of_consumers else 'group'}"]
         facts += [f"assignor {group.assignor}"] if group.assignor else []
         facts += [f"coordinator {group.coordinator.id} ({group.coordinator.address})"]
-        facts += [plural(len(group.members), "member")]
+        facts += [plural(len(group.members), "member")] if group.is_of_consumers else []
         if behind:
             longest = max((lag.ms for lag in behind if lag.ms is not None), default=0)
             records = plural(sum(lag.records or 0 for lag in behind), "record")
@@ -82,6 +85,14 @@ class GroupReport(NamedTuple):
             where = f"{plural(len(unread), 'partition')} with {plural(sum(unread), 'record')}"
             facts += [f"nothing committed of {where}: auto.offset.reset says where it begins"]
         return facts
+
+
+def unserved(type: str) -> str:
+    """What to know of a group that is not one of consumers."""
+    return (
+        f"Andiron keeps {type} groups for Kafka and does not serve them; Kafka's kafka-{type}-groups.sh tells who is "
+        "in one, and changes it, where Kafka serves it"
+    )
 
 
 def _partition_row(partition: TopicPartition, lag: Lag, owner: GroupMember | None) -> tuple[Any, ...]:

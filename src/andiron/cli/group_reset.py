@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from andiron.cli.failures import Failure
+from andiron.cli.group_report import unserved
 from andiron.cli.options import as_duration, as_time, bootstrap_option, json_option
 from andiron.cli.output import columns, plural, print_json, remark
 from andiron.cli.selections import Selection, as_selections, chosen, show_partitions
@@ -21,7 +22,7 @@ from andiron.cli.times import now_ms
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.group_admin import GroupAdmin
 from andiron.client.core.descriptions import EARLIEST, LATEST
-from andiron.client.core.group_descriptions import GroupDescription
+from andiron.client.core.group_descriptions import SHARE, GroupDescription
 from andiron.client.core.offset_reset import Move, Target
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
@@ -120,6 +121,10 @@ def _inactive(admin: GroupAdmin, name: str) -> GroupDescription | None:
         if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
             raise
         return None
+    if group.type == SHARE:
+        raise Failure(f"{name!r} is a share group, which has no offsets of this kind; {unserved(SHARE)}")
+    if group.is_active and not group.is_of_consumers:
+        raise Failure(f"{name!r} is a {group.type} group that has members; {unserved(group.type)}")
     if group.is_active:
         raise Failure(
             f"group {name!r} is {group.state} and has {plural(len(group.members), 'member')}, which would undo "

@@ -81,6 +81,14 @@ class Group(Protocol):
         """How much of it for one member; None if there is no such member."""
 
 
+def not_of_kind(group_id: str, kind: str, group: Group | None) -> str:
+    """Why there is no group of this kind to tell of: there is none of that name, or it is of another kind."""
+    if group is None:
+        return f"there is no {kind} group {group_id}"
+    served = "" if group.kind in (CLASSIC, CONSUMER) else ", which is kept for Kafka and not served here"
+    return f"{group_id} is a {group.kind} group{served}, and not a {kind} group"
+
+
 class TimerKey(NamedTuple):
     """What a deadline is for."""
 

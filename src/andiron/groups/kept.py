@@ -24,6 +24,7 @@ from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbea
 from andiron.wire.messages.heartbeat import HeartbeatRequest
 from andiron.wire.messages.join_group import JoinGroupRequest
 from andiron.wire.messages.leave_group import LeaveGroupRequest
+from andiron.wire.messages.offset_delete import OffsetDeleteRequest
 from andiron.wire.messages.sync_group import SyncGroupRequest
 
 EMPTY, UNKNOWN = "Empty", "Unknown"
@@ -59,7 +60,9 @@ class KeptGroup:
                 self._members[key.member_id] = None
 
     def refusal(self, request: object) -> ProtocolError | None:
-        """The error for who would be a member of it by another protocol."""
+        """The error for who would be a member of it by another protocol, or delete offsets that it cannot have."""
+        if self.kind == SHARE and isinstance(request, OffsetDeleteRequest):
+            return ErrorCode.GROUP_ID_NOT_FOUND.error(f"{self._name}, and commits no offsets")
         code = REFUSALS.get(type(request))
         return (
             None if code is None else code.error(f"{self._name}, which is kept for Kafka and not served here")

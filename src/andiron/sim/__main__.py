@@ -4,9 +4,10 @@
     python -m andiron.sim --seed 123 --trace     and print its history
     python -m andiron.sim --seeds 2000           play fresh seeds, two at a time, of nodes alone and of clusters
     python -m andiron.sim --seed 123 --nodes 3   in a cluster of three, whatever the seed says
+    … --mood full-disks                          with one kind of fault all the time (moods.py)
 
-A seed that fails is printed with the command that plays it again, and appended to
-tests/simulation/seeds.txt (or the file given) as seed/nodes, where it stays: the tests play those for ever.
+A seed that fails is printed with the command that plays it again, and appended to tests/simulation/seeds.txt (or the
+file given) as seed/nodes (and /mood, if one was asked for), where it stays: the tests play those for ever.
 Ctrl-C stops, and says what was played; so does every two hundredth seed.
 """
 
@@ -25,6 +26,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+from andiron.sim.moods import SINGLE_MINDED
 from andiron.sim.play import Outcome, play
 
 FAILED_SEEDS = Path("tests/simulation/seeds.txt")
@@ -40,6 +42,7 @@ def main() -> int:
     what.add_argument("--seeds", type=int, metavar="COUNT", help="play so many fresh ones")
     parser.add_argument("--first", type=int, help="with --seeds: count up from here, not from anywhere")
     parser.add_argument("--nodes", type=int, help="so many brokers, not as many as each seed says")
+    parser.add_argument("--mood", choices=SINGLE_MINDED, help="let one kind of fault come all the time")
     parser.add_argument("--processes", type=int, default=PROCESSES, help="with --seeds: so many at a time")
     parser.add_argument("--trace", action="store_true", help="with --seed: print the history")
     parser.add_argument("--keep", type=Path, default=FAILED_SEEDS, help="where seeds that fail are kept")
@@ -47,14 +50,14 @@ def main() -> int:
     if not options.trace:
         logging.disable(logging.CRITICAL)
     if options.seed is not None:
-        return _play_one(options.seed, options.nodes, trace=options.trace)
+        return _play_one(options.seed, options.nodes, options.mood, trace=options.trace)
     first = random.SystemRandom().randrange(1 << 40) if options.first is None else options.first
-    return _play_many(first, options.seeds, options.nodes, options.keep, options.processes)
+    return _play_many(first, options.seeds, options.nodes, options.mood, options.keep, options.processes)
 
 
-def _play_one(seed: int, nodes: int | None, *, trace: bool) -> int:
+def _play_one(seed: int, nodes: int | None, mood: str | None, *, trace: bool) -> int:
     began = time.perf_counter()
-    outcome = play(seed, print if trace else None, nodes=nodes)
+    outcome = play(seed, print if trace else None, nodes=nodes, mood=mood)
     if outcome.violation is not None and trace:
         traceback.print_exception(outcome.violation)
     print(_told(outcome))
@@ -62,12 +65,14 @@ def _play_one(seed: int, nodes: int | None, *, trace: bool) -> int:
     return 0 if outcome.violation is None else 1
 
 
-def _play_many(first: int, count: int, nodes: int | None, keep: Path, processes: int) -> int:
+def _play_many(
+    first: int, count: int, nodes: int | None, mood: str | None, keep: Path, processes: int
+) -> int:
     tally = _Tally(first)
     seeds = range(first, first + count)
     with multiprocessing.Pool(processes, initializer=_ignore_interrupts) as pool:
         try:
-            for outcome in pool.imap_unordered(partial(play, nodes=nodes), seeds):
+            for outcome in pool.imap_unordered(partial(play, nodes=nodes, mood=mood), seeds):
                 tally.add(outcome)
                 if outcome.violation is not None:
                     print(_told(outcome), flush=True)
@@ -120,7 +125,8 @@ def _told(outcome: Outcome) -> str:
     )
     if outcome.violation is None:
         return about
-    again = f"python -m andiron.sim --seed {outcome.seed} --nodes {outcome.nodes} --trace"
+    mood = f" --mood {outcome.mood}" if outcome.mood in SINGLE_MINDED else ""
+    again = f"python -m andiron.sim --seed {outcome.seed} --nodes {outcome.nodes}{mood} --trace"
     return f"{about}\n    {outcome.violation}\n    {again}"
 
 
@@ -131,7 +137,8 @@ def _counted(nodes: int) -> str:
 def _keep(outcome: Outcome, path: Path) -> None:
     if path.parent.is_dir():
         with path.open("a") as kept:
-            kept.write(f"{outcome.seed}/{outcome.nodes}  # {outcome.violation}\n")
+            mood = f"/{outcome.mood}" if outcome.mood in SINGLE_MINDED else ""
+            kept.write(f"{outcome.seed}/{outcome.nodes}{mood}  # {outcome.violation}\n")
 
 
 def _until_nobody_reads() -> int:

@@ -8,6 +8,10 @@
 A cluster that is always without a majority proves nothing but that it waits; one that always has one is never near
 the edge. So most moods spare a majority, of those who vote and of those who hold partitions, and the storm does not.
 
+Some faults meet only once in many thousands of histories: a flush of a follower's that cannot begin, a leader that
+takes a broker's earlier incarnation for its present one. Moods of one kind of fault, one upon the other, bring these
+about; no seed falls into them by itself, they are asked for (`--mood`).
+
 Bits turn over only where a node is by itself: what a replica has lost without noticing, no cluster can make good.
 
 Read next: weather.py.
@@ -51,3 +55,12 @@ CLUSTER_MOODS = (
     Mood("gale", 6_000, (*BETWEEN, *PROCESS, *MACHINE)),
     Mood("storm", 4_000, (*NETWORK, *DISK, *BETWEEN, *PROCESS, *MACHINE, "crowd", "crowd"), spares=False),
 )
+
+SINGLE_MINDED = {
+    mood.name: mood
+    for mood in (
+        Mood("full-disks", 1_500, ("full", "full", "kill", "stop")),
+        Mood("short-lives", 1_500, ("kill", "kill", "stop", "lag")),
+        Mood("bad-lines", 800, ("lag", "lag", "rift", "cut")),
+    )
+}

@@ -16,7 +16,7 @@ from andiron.sim.clients.producer import Habits
 from andiron.sim.clients.transactor import TransactorHabits
 from andiron.sim.clustered import cluster, shape
 from andiron.sim.coordinated import coordinators
-from andiron.sim.moods import MOODS, Mood
+from andiron.sim.moods import MOODS, SINGLE_MINDED, Mood
 
 COORDINATED = 0.5  # of all worlds
 FETCHED_AT_ONCE = ("1048576", "1048576", "1000")  # of a partition: a step takes in a part of that
@@ -57,7 +57,13 @@ class Plan:
         return [NodeSettings.load(each) for each in self.nodes or [self.properties]]
 
 
-def make_plan(seed: int, chance: random.Random, nodes: int | None = None) -> Plan:
+def make_plan(seed: int, chance: random.Random, nodes: int | None = None, mood: str | None = None) -> Plan:
+    """Throw the dice, or put one of the single-minded moods in the place of the one that they gave."""
+    plan = _thrown(seed, chance, nodes)
+    return plan if mood is None else replace(plan, mood=SINGLE_MINDED[mood])
+
+
+def _thrown(seed: int, chance: random.Random, nodes: int | None) -> Plan:
     """Throw the dice: for a world of logs, and then, with other ones, whether it is to be one of coordinators, whether
     its clocks are left alone, and whether it is one of several nodes; or of as many as are asked for."""
     plan, dice = _plan_of_logs(chance), random.Random(f"{seed}/groups")

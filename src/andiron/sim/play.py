@@ -56,10 +56,16 @@ class Outcome:
     violation: Violation | None
 
 
-def play(seed: int, tell: Callable[[str], None] | None = None, *, nodes: int | None = None) -> Outcome:
+def play(
+    seed: int,
+    tell: Callable[[str], None] | None = None,
+    *,
+    nodes: int | None = None,
+    mood: str | None = None,
+) -> Outcome:
     """Play a seed to its end, or to the first violation; `tell` is given each line of its history. It says itself how
-    many nodes there are, unless `nodes` does."""
-    game = _Game(seed, tell, nodes)
+    many nodes there are and how bad it gets, unless `nodes` and `mood` do."""
+    game = _Game(seed, tell, nodes, mood)
     violation = None
     try:
         game.play()
@@ -87,9 +93,11 @@ def play(seed: int, tell: Callable[[str], None] | None = None, *, nodes: int | N
 class _Game:
     """A world and everyone in it."""
 
-    def __init__(self, seed: int, tell: Callable[[str], None] | None, nodes: int | None) -> None:
+    def __init__(
+        self, seed: int, tell: Callable[[str], None] | None, nodes: int | None, mood: str | None
+    ) -> None:
         self.world = World(seed, tell)
-        self.plan = make_plan(seed, self.world.chance, nodes)
+        self.plan = make_plan(seed, self.world.chance, nodes, mood)
         self.network = Network(self.world)
         self.hosts = [Host(self.world, self.network, settings) for settings in self.plan.settings]
         for host, skew_ms in zip(self.hosts, self.plan.skews, strict=False):

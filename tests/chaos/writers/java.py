@@ -17,7 +17,7 @@ class JavaWriter(Writer):
         told = {"bootstrap.servers": self.bootstrap, "linger.ms": "5", "request.timeout.ms": str(REQUEST_MS)}
         told |= {"delivery.timeout.ms": str(DELIVERY_MS), "reconnect.backoff.max.ms": "500"}
         process = subprocess.Popen(
-            [*jvm.command()[:-1], "Loading"],
+            jvm.command("Loading"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

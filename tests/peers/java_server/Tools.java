@@ -44,8 +44,7 @@ public final class Tools {
 
     public static void main(String[] arguments) throws Exception {
         PrintStream answers = System.out;
-        Exit.setExitProcedure((status, message) -> end(status));
-        Exit.setHaltProcedure((status, message) -> end(status));
+        stayAlive();
         Exit.setShutdownHookAdder((name, runnable) -> { }); // they would all run when this machine ends
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = commands.readLine(); line != null; line = commands.readLine()) {
@@ -54,6 +53,12 @@ public final class Tools {
             answers.flush();
         }
         Runtime.getRuntime().halt(0); // whatever threads a tool has left behind
+    }
+
+    /** From here on, a tool that ends the process ends itself alone. */
+    static void stayAlive() {
+        Exit.setExitProcedure((status, message) -> end(status));
+        Exit.setHaltProcedure((status, message) -> end(status));
     }
 
     private static void end(int status) {
@@ -104,7 +109,8 @@ public final class Tools {
         }
     }
 
-    private static Object invoke(Class<?> main, Object words) {
+    /** Calls a tool's main, and comes back however it ends. */
+    static Object invoke(Class<?> main, Object words) {
         try {
             main.getMethod("main", String[].class).invoke(null, words);
         } catch (InvocationTargetException thrown) {

@@ -23,7 +23,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from peers import jars, jvm
+from peers import jvm
 from peers.members.member import Place
 from peers.waiting import eventually
 
@@ -171,9 +171,7 @@ def host(client: str, *, alone: bool) -> Host:
 
 
 def _java() -> Host:
-    libs = jars.client_jars()
-    options = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF"]
-    return Host([jars.java(), *options, "-cp", f"{jvm.compiled(libs)}:{libs.classpath}", "Members"])
+    return Host(jvm.command("Members"))
 
 
 @cache

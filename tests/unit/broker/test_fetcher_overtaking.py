@@ -196,3 +196,16 @@ def test_the_leader_is_not_told_of_a_new_start_before_it_is_written_down():
 
     assert saved == [4]
     assert leader.asked[-1][0].topics[0].partitions[0].log_start_offset == 4
+
+
+def test_however_many_starts_an_answer_moves_they_are_written_down_once():
+    """Retention takes from a thousand partitions of a leader at once: one sync for its follower, and not a thousand."""
+    saves = []
+    numbers = range(1_000)
+    _, leader, replicas = fetching(*numbers, save_starts=lambda: saves.append(len(leader.asked)))
+
+    leader.answer(1, 0, *((number, ErrorCode.NONE, b"") for number in numbers), start=4)
+    leader.answer(2, 0, *((number, ErrorCode.NONE, b"") for number in numbers), start=4)
+
+    assert {replica.start for replica in replicas} == {4}
+    assert saves == [2]

@@ -108,6 +108,29 @@ def test_a_group_with_members_stays(broker: ScriptedBroker, coordinating: Coordi
     assert "stop its members first" in result.stderr
 
 
+@pytest.mark.parametrize("kind", ["share", "streams"])
+def test_a_group_that_is_kept_and_not_served_is_deleted_elsewhere(
+    broker: ScriptedBroker, coordinating: Coordinating, kind: str
+) -> None:
+    coordinating.unserved["kept"] = kind
+    assert "kept" in group(broker, "list", "--type", kind).stdout
+    result = group(broker, "delete", "kept", "--yes")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(
+        f"andiron: 'kept' is a {kind} group; Andiron keeps {kind} groups for Kafka"
+    )
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_share_group_has_no_offsets_to_forget(broker: ScriptedBroker, coordinating: Coordinating) -> None:
+    coordinating.unserved["kept"] = "share"
+    result = group(broker, "delete-offsets", "kept", "--topic", "t", "--yes")
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("andiron: 'kept' is a share group, which has no offsets of this kind; ")
+
+
 def test_offsets_are_forgotten_after_a_question(broker: ScriptedBroker, coordinating: Coordinating) -> None:
     arguments = ["delete-offsets", "idle", "--topic", "t:1"]
 

@@ -38,6 +38,21 @@ def report(broker: ScriptedBroker) -> GroupReport:
         return GroupReport.gather(GroupAdmin(client), "g", NOW)
 
 
+def test_of_a_group_that_is_not_served_it_says_so_and_how_far_it_has_come(
+    broker: ScriptedBroker, coordinating: Coordinating
+) -> None:
+    coordinating.unserved["g"] = "streams"
+    found = report(broker)
+
+    assert found.as_text().splitlines()[:3] == [
+        f"g: Empty, streams group, coordinator 1 ({broker.bootstrap}), behind by 2 records and 1m 30s",
+        "",
+        "Andiron keeps streams groups for Kafka and does not serve them; Kafka's kafka-streams-groups.sh tells who is "
+        "in one, and changes it, where Kafka serves it",
+    ]
+    assert (found.as_json()["type"], found.as_json()["members"]) == ("streams", None)
+
+
 def test_it_is_aligned_for_people(broker: ScriptedBroker, coordinating: Coordinating) -> None:
     coordinating.classic_group("g", "Stable", m1=[0], m2=[1, 2], m3=[])
 

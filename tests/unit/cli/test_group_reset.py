@@ -154,3 +154,19 @@ def test_a_shift_from_nowhere_is_one_line(broker: ScriptedBroker, coordinating: 
 def test_wrong_usage_asks_nobody(broker: ScriptedBroker, arguments: list[str]) -> None:
     assert reset(broker, *arguments).exit_code == 2
     assert broker.asked == []
+
+
+@pytest.mark.parametrize(("kind", "code"), [("share", 1), ("streams", 0)])
+def test_a_share_group_has_nothing_to_reset_and_one_of_streams_has_offsets_like_others(
+    broker: ScriptedBroker, coordinating: Coordinating, kind: str, code: int
+) -> None:
+    coordinating.unserved["kept"] = kind
+    result = reset(broker, "kept", "--topic", "t", "--to-offset", "1", "--execute")
+
+    assert result.exit_code == code
+    if code:
+        assert result.stderr.startswith(
+            "andiron: 'kept' is a share group, which has no offsets of this kind; "
+        )
+        assert result.stderr.count("\n") == 1
+        assert coordinating.committed["kept"] == {}

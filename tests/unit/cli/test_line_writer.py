@@ -66,6 +66,7 @@ def test_a_value_may_stand_for_null() -> None:
 
 @pytest.mark.parametrize("many", [0, 9, 1 << 20])
 def test_the_records_are_the_same_whether_they_are_few_or_many(client, monkeypatch, many: int) -> None:
+    pytest.importorskip("pyarrow")
     monkeypatch.setattr(line_writer, "COLUMNS_FROM", many)
     writer = written(client, Plain(None, None), BLOCKS)
 

@@ -30,7 +30,10 @@ def test_ctrl_c_while_modules_are_loaded_is_no_traceback() -> None:
 
 def test_afterwards_commands_are_interrupted_as_ever() -> None:
     handler = "signal.getsignal(signal.SIGINT).__name__"
-    show = f"import signal; from andiron.cli import main as module; module.main = lambda: print({handler})"
+    usual = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell's & ignores it
+    )
+    show = f"{usual}; from andiron.cli import main as module; module.main = lambda: print({handler})"
     done = subprocess.run(
         [sys.executable, "-c", f"{show}; from andiron.cli.start import main; main()"],
         capture_output=True, text=True, check=True,

@@ -49,7 +49,7 @@ from andiron.wire.messages.write_txn_markers import (
 )
 from unit.client.scripted import NODE_ID, ScriptedBroker
 
-NOT_FOUND, NOT_FOUND_ID, UNKNOWN_MEMBER = 69, 105, 25
+NOT_FOUND, NOT_FOUND_ID, UNKNOWN_MEMBER, INVALID = 69, 105, 25, 42
 
 
 class Coordinating:
@@ -57,6 +57,7 @@ class Coordinating:
 
     def __init__(self, broker: ScriptedBroker) -> None:
         self.groups: dict[str, classic.DescribedGroup | consumer.DescribedGroup] = {}
+        self.unserved: dict[str, str] = {}  # groups of Kafka's that are listed and no more, by their type
         self.committed: dict[str, dict[str, dict[int, int]]] = defaultdict(dict)
         self.transactions: dict[str, describe_transactions.TransactionState] = {}
         self.producers: dict[int, list[ProducerState]] = defaultdict(list)
@@ -134,6 +135,11 @@ class Coordinating:
             if not request.states_filter or group.group_state in request.states_filter
             if not request.types_filter or kind in request.types_filter
         ]
+        rows += [
+            ListedGroup(name, kind, "Empty", kind)
+            for name, kind in self.unserved.items()
+            if not request.types_filter or kind in request.types_filter
+        ]
         return ListGroupsResponse(error_code=self._error(ApiKey.LIST_GROUPS), groups=rows)
 
     def _describe_consumer(self, request: Any) -> consumer.ConsumerGroupDescribeResponse:
@@ -196,6 +202,7 @@ class Coordinating:
         for name in request.groups_names:
             group = self.groups.get(name)
             error = NOT_FOUND if group is None else 68 if group.members else 0
+            error = INVALID if name in self.unserved else error
             rows.append(DeletableGroupResult(name, error))
             if not error:
                 del self.groups[name]

@@ -13,6 +13,7 @@ from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbea
 from andiron.wire.messages.heartbeat import HeartbeatRequest
 from andiron.wire.messages.join_group import JoinGroupRequest
 from andiron.wire.messages.list_groups import ListGroupsRequest
+from andiron.wire.messages.offset_delete import OffsetDeleteRequest
 
 MEMBER = {SHARE: 10, STREAMS: 19}
 ADMIN, SOMEBODY = Caller("", None, -1), Caller("m", None, 3)
@@ -55,7 +56,9 @@ def test_who_would_join_it_by_another_protocol_is_told_what_kafka_says():
     assert told(JoinGroupRequest("g")) is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert told(HeartbeatRequest("g")) is ErrorCode.UNKNOWN_MEMBER_ID
     assert told(ConsumerGroupHeartbeatRequest("g")) is ErrorCode.GROUP_ID_NOT_FOUND
+    assert told(OffsetDeleteRequest("g")) is ErrorCode.GROUP_ID_NOT_FOUND
     assert told(ListGroupsRequest()) is None
+    assert group(STREAMS).refusal(OffsetDeleteRequest("g")) is None
 
 
 @pytest.mark.parametrize(

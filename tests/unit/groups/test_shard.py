@@ -346,8 +346,12 @@ def test_nobody_takes_the_name_of_a_group_that_is_not_served(group: str):
         shard.join_consumer(group)
     with pytest.raises(ProtocolError, match=r"NON_EMPTY_GROUP|INVALID_REQUEST"):
         shard.ask(DeleteGroupsRequest([group]))
-    assert shard.ask(DescribeGroupsRequest([group]), 6).error_code == ErrorCode.GROUP_ID_NOT_FOUND.number
-    assert shard.ask(ConsumerGroupDescribeRequest([group]), 1).error_code
+    for request, version in ((DescribeGroupsRequest([group]), 6), (ConsumerGroupDescribeRequest([group]), 1)):
+        told = shard.ask(request, version)
+        assert told.error_code == ErrorCode.GROUP_ID_NOT_FOUND.number
+        assert told.error_message.startswith(
+            f"{group} is a {shard.listed()[group][2]} group, which is kept for Kafka"
+        )
     assert len(shard.log) == before
 
 

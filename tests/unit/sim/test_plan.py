@@ -1,6 +1,7 @@
 import random
+from dataclasses import replace
 
-from andiron.sim.moods import CLUSTER_MOODS, MOODS
+from andiron.sim.moods import CLUSTER_MOODS, MOODS, SINGLE_MINDED
 from andiron.sim.plan import make_plan
 
 
@@ -10,6 +11,13 @@ def planned(seed):
 
 def test_the_same_seed_is_the_same_plan():
     assert planned(3) == planned(3)
+
+
+def test_a_mood_that_is_asked_for_is_all_that_changes():
+    calm, asked = planned(3), make_plan(3, random.Random(3), mood="short-lives")
+
+    assert asked.mood is SINGLE_MINDED["short-lives"]
+    assert replace(asked, mood=calm.mood) == calm
 
 
 def test_seeds_make_all_kinds_of_worlds():

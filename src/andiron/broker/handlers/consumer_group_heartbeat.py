@@ -1,5 +1,8 @@
 """ConsumerGroupHeartbeat (key 68), versions 0-1: the one request of a member to which the broker assigns.
 
+Differs: an assignment is told until the member has acknowledged it, where Kafka tells it once; and who waits for
+partitions of others is told to come again sooner than at the usual interval.
+
 Read next: groups/consumer/protocol.py.
 """
 

@@ -2,7 +2,8 @@
 
 Every question goes to the broker that coordinates the group, except for the list, of which each broker has
 a part. A group is described by the API of the new protocol first; a broker that has the group as a classic
-one, or does not know that API, is then asked by the older one.
+one, or does not know that API, is then asked by the older one. One that neither knows may yet be there: share and
+streams groups are listed.
 
 Offsets are committed here as by nobody: no member, no generation. A coordinator takes that for a group
 without members alone, since members would go on from where they are and overwrite it.
@@ -87,13 +88,31 @@ class GroupAdmin:
         return sorted({each.id: each for each in listings}.values())
 
     def describe(self, group: str) -> GroupDescription:
-        """A group with its members; GROUP_ID_NOT_FOUND where there is none."""
+        """A group with its members; GROUP_ID_NOT_FOUND where there is none. Of one that is neither a consumer nor a
+        classic group only what lists say is known, and nobody in it."""
         try:
             return self._describe_consumer(group)
         except ProtocolError as error:
             if error.code not in (ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION):
                 raise
-        return self._describe_classic(group)
+        try:
+            return self._describe_classic(group)
+        except ProtocolError as error:
+            listed = self._listed(group) if error.code is ErrorCode.GROUP_ID_NOT_FOUND else None
+            if listed is None:
+                raise
+            return listed
+
+    def _listed(self, group: str) -> GroupDescription | None:
+        """A group as its coordinator lists it."""
+
+        def check(answer: ListGroupsResponse) -> None:
+            check_error(answer.error_code, None, "the groups")
+
+        answer = self._coordinators.call(group, ListGroupsRequest(), ListGroupsResponse, check)
+        coordinator = self._coordinators.find(group)
+        listings = [GroupListing.of(each, coordinator.id) for each in answer.groups if each.group_id == group]
+        return GroupDescription.of_listing(listings[0], coordinator) if listings else None
 
     def _describe_consumer(self, group: str) -> GroupDescription:
         def check(answer: ConsumerGroupDescribeResponse) -> None:

@@ -2,7 +2,8 @@
 
     ListGroups              every broker tells the groups it coordinates     GroupListing
     ConsumerGroupDescribe   groups that assign on the broker        ┐
-    DescribeGroups          groups whose members assign themselves  ┴        GroupDescription
+    DescribeGroups          groups whose members assign themselves  ┤        GroupDescription
+    ListGroups, again       share and streams groups, in a word     ┘
     OffsetFetch             what was committed                               CommittedOffset
 
 Members of the classic protocol exchange their assignments as bytes. They are read where the group says that
@@ -27,7 +28,7 @@ from andiron.wire.messages import consumer_group_describe, describe_groups
 from andiron.wire.messages.list_groups import ListedGroup
 from andiron.wire.primitives import MalformedMessage
 
-CLASSIC, CONSUMER = "classic", "consumer"
+CLASSIC, CONSUMER, SHARE, STREAMS = "classic", "consumer", "share", "streams"
 EMPTY, DEAD, STABLE = "Empty", "Dead", "Stable"
 NO_EPOCH = -1
 
@@ -107,6 +108,11 @@ class GroupDescription(NamedTuple):
     assignment_epoch: int = NO_EPOCH
 
     @property
+    def is_of_consumers(self) -> bool:
+        """Whether its members are consumers, which are told of here; those of share and streams groups are not."""
+        return self.type in (CLASSIC, CONSUMER)
+
+    @property
     def is_active(self) -> bool:
         """Whether somebody is in it who would not be told of a change to its offsets."""
         return bool(self.members) or self.state not in (EMPTY, DEAD)
@@ -124,6 +130,13 @@ class GroupDescription(NamedTuple):
     def owners(self) -> dict[TopicPartition, GroupMember]:
         """The member that has each partition."""
         return {partition: member for member in self.members for partition in member.partitions or ()}
+
+    @classmethod
+    def of_listing(cls, told: GroupListing, coordinator: Broker) -> GroupDescription:
+        """As it was listed; brokers that do not tell types name the protocol of such a group for it."""
+        return cls(
+            told.id, told.type or told.protocol_type, told.protocol_type, told.state, "", coordinator, []
+        )
 
     @classmethod
     def of_classic(cls, told: describe_groups.DescribedGroup, coordinator: Broker) -> GroupDescription:

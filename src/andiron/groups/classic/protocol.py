@@ -30,7 +30,7 @@ from andiron.groups.classic.group import (
 from andiron.groups.classic.join import Joining
 from andiron.groups.classic.rebalance import Rebalance
 from andiron.groups.classic.records import restored, written
-from andiron.groups.group import TimerKey, World
+from andiron.groups.group import CLASSIC, TimerKey, World, not_of_kind
 from andiron.groups.rebalances import LEAVE, PROTOCOL, SESSION_TIMEOUT, SIZE
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -162,7 +162,7 @@ class ClassicProtocol:
             return DescribedGroup(group_id=group_id, group_state=DEAD)
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND.number,
-            error_message=f"there is no classic group {group_id}",
+            error_message=not_of_kind(group_id, CLASSIC, self._world.groups.get(group_id)),
             group_id=group_id,
             group_state=DEAD,
         )

@@ -9,7 +9,7 @@
            ◀── "you are at epoch 8"                           and t-1 is somebody else's from here on
 
 Each member is told for itself, when it is next heard from; nobody waits for the others, and partitions that do not
-move never pause. All that is decided is in records. Soft is only who is late (sessions.py).
+move never pause. All that is decided is in records. Soft is only who is late or busy (sessions.py).
 
 This is the way in: requests, and the deadlines that come instead. What a heartbeat makes of a group stands in
 change.py.
@@ -35,7 +35,7 @@ from andiron.groups.consumer.member import AWAY, JOINING, LEAVING, UNSAID, Membe
 from andiron.groups.consumer.migration import check_upgrade, upgraded
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import REBALANCE, SESSION, Sessions
-from andiron.groups.group import TimerKey, World
+from andiron.groups.group import CONSUMER, TimerKey, World, not_of_kind
 from andiron.groups.rebalances import LEAVE, REBALANCE_TIMEOUT, SESSION_TIMEOUT
 from andiron.groups.records import ConsumerGroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
@@ -143,21 +143,20 @@ class ConsumerProtocol:
     def _told(
         self, request: ConsumerGroupHeartbeatRequest, before: Member, after: Member
     ) -> ConsumerGroupHeartbeatResponse:
-        """Where the member stands. What it is assigned is told when that is news, or when it says everything
-        itself: then it may have missed the news."""
-        response = ConsumerGroupHeartbeatResponse(
-            member_id=after.id,
-            member_epoch=after.epoch,
-            heartbeat_interval_ms=self._sessions.heartbeat_interval_ms(request.group_id, after),
-        )
+        """Where the member stands. What it is assigned is told when that is news, and until it acknowledges it: the
+        answer may be lost. Kafka tells it again only to one who says everything, as clients should who missed an
+        answer; librdkafka sends the same heartbeat once more instead, and would never hear of it."""
+        response = ConsumerGroupHeartbeatResponse(member_id=after.id, member_epoch=after.epoch)
         says_all = (
             request.rebalance_timeout_ms != UNSAID
             and (request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None)
             and request.topic_partitions is not None
         )
-        if request.member_epoch == JOINING or says_all or before.assigned != after.assigned:
+        news = request.member_epoch == JOINING or says_all or before.assigned != after.assigned
+        if self._sessions.is_to_be_told(request.group_id, after, request.topic_partitions, news=news):
             assigned = [TopicPartitions(topic, list(epochs)) for topic, epochs in after.assigned.items()]
             response.assignment = Assignment(assigned)
+        response.heartbeat_interval_ms = self._sessions.heartbeat_interval_ms(request.group_id, after)
         return response
 
     def _goes(self, request: ConsumerGroupHeartbeatRequest, now: Millis) -> Decision[GroupRecord]:
@@ -197,7 +196,7 @@ class ConsumerProtocol:
             return described(group, self._world.topics, self._world.settings.group_consumer_assignors)
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND.number,
-            error_message=f"there is no consumer group {group_id}",
+            error_message=not_of_kind(group_id, CONSUMER, group),
             group_id=group_id,
         )
 

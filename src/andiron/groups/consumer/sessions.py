@@ -8,18 +8,25 @@
 
 Whoever takes longer is taken out of the group, and what it held is free. All of this is soft: after a failover
 everybody gets its time anew.
+
+How soon a member is to come again is said here too, and so who has yet to acknowledge what it is assigned, by a
+heartbeat that names just that: it is busy with it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.consumer.member import UNRELEASED, Member
 from andiron.groups.group import TimerKey, World
 from andiron.model.ids import Millis
+from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
 SESSION, REBALANCE = "consumer-session", "consumer-rebalance"
 JOIN, SYNC = "consumer-join", "consumer-sync"
 SOONER = 20  # times, that one who waits for a partition is heard from
+SOONEST_MS = 100  # librdkafka gives up a heartbeat that is not answered within the interval that it was told
 
 
 class Sessions:
@@ -27,6 +34,7 @@ class Sessions:
 
     def __init__(self, world: World) -> None:
         self._world, self._timers = world, world.timers
+        self._unacknowledged: set[tuple[str, str]] = set()  # group and member
 
     def heartbeat_interval_ms(self, group_id: str, member: Member) -> int:
         """When a member is to be heard from next.
@@ -34,6 +42,12 @@ class Sessions:
         One that lacks a partition which another has not given up yet hears with a heartbeat that it is free, and
         nobody reads it until then. So it is told to come soon: a pause of up to 5 seconds becomes one of a
         quarter.
+
+        But not while it has yet to take what it was given, since it comes by itself when it has. librdkafka asks
+        for a topic's name before it takes the first partitions, and as long as that is not answered its heartbeats
+        say that it owns none. One that is under way when the name comes gives up, should the target have changed,
+        what the member begins to read at that moment, and two read it. Kafka's coordinator would be misled as well,
+        but has members come every 5 seconds.
         """
         settings = self._world.settings
         usual = self._configured(
@@ -43,7 +57,21 @@ class Sessions:
             settings.group_consumer_min_heartbeat_interval_ms,
             settings.group_consumer_max_heartbeat_interval_ms,
         )
-        return max(1, usual // SOONER) if member.state == UNRELEASED else usual
+        hurries = member.state == UNRELEASED and (group_id, member.id) not in self._unacknowledged
+        return min(usual, max(SOONEST_MS, usual // SOONER)) if hurries else usual
+
+    def is_to_be_told(
+        self, group_id: str, member: Member, owned: Iterable[TopicPartitions] | None, *, news: bool
+    ) -> bool:
+        """Whether a member that says it owns this is told what it is assigned: when that is news, and then with
+        every answer until it says that it owns just that."""
+        key = group_id, member.id
+        if _names(owned) == {topic: {*epochs} for topic, epochs in member.assigned.items()}:
+            self._unacknowledged.discard(key)
+            return news
+        if news:
+            self._unacknowledged.add(key)
+        return key in self._unacknowledged
 
     def session_timeout_ms(self, group_id: str) -> int:
         """How long members of a group may be silent."""
@@ -96,9 +124,18 @@ class Sessions:
         """The member is gone."""
         for purpose in (SESSION, REBALANCE, JOIN, SYNC):
             self._timers.cancel(TimerKey(purpose, group_id, member_id))
+        self._unacknowledged.discard((group_id, member_id))
 
     def begin(self, group: ConsumerGroup, now: Millis) -> None:
         """The log has been read: from now on members must be heard from."""
         for member in group.members.values():
             self.heard(group.id, member, now)
             self.moved(group.id, member, now)
+
+
+def _names(owned: Iterable[TopicPartitions] | None) -> dict[bytes, set[int]] | None:
+    return (
+        None
+        if owned is None
+        else {topic.topic_id: {*topic.partitions} for topic in owned if topic.partitions}
+    )

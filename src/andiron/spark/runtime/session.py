@@ -144,7 +144,7 @@ def set_environment(master: str, chosen: Mapping[str, str], environ: MutableMapp
     if SUBMITTED not in environ:
         use_java(environ)
     here = sys.executable
-    if is_local(master) and chosen.get(PRELOAD, "true") == "true":
+    if chosen.get(PRELOAD, "true") == "true":
         here = preloaded_python(environ)
     # Who plans reads and commits writes is the driver's Python to Spark, and who computes is the executors'.
     environ["PYSPARK_DRIVER_PYTHON"] = chosen.get("spark.pyspark.driver.python", here)

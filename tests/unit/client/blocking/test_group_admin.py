@@ -119,6 +119,19 @@ def test_a_group_that_is_not_there_is_refused_by_any_broker(
     assert refused(caught) is ErrorCode.GROUP_ID_NOT_FOUND
 
 
+@pytest.mark.parametrize("kind", ["share", "streams"])
+@pytest.mark.parametrize("last", [5, 4])  # which does not tell types
+def test_a_group_that_is_not_one_of_consumers_is_described_as_it_is_listed(
+    broker: ScriptedBroker, coordinating: Coordinating, admin: GroupAdmin, kind: str, last: int
+) -> None:
+    broker.versions[ApiKey.LIST_GROUPS] = (0, last)
+    coordinating.unserved["g"] = kind
+    group = admin.describe("g")
+
+    assert (group.type, group.state, group.members, group.coordinator.id) == (kind, "Empty", [], NODE_ID)
+    assert not group.is_of_consumers
+
+
 @pytest.mark.parametrize("last", [10, 9, 7])
 def test_committed_offsets_are_read_in_every_form(
     broker: ScriptedBroker, coordinating: Coordinating, admin: GroupAdmin, last: int

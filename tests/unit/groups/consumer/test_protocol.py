@@ -61,6 +61,41 @@ def test_one_who_says_everything_is_told_everything():
     assert coordinator.written == []
 
 
+def test_one_who_repeats_its_heartbeat_is_told_what_it_missed():
+    """librdkafka does so when no answer comes, and does not say everything."""
+    coordinator = Coordinator()
+    a, b = Consumer(coordinator, "a", "t"), Consumer(coordinator, "b", "t")
+    a.beat()
+    b.beat()
+    a.beat()
+    a.beat()
+    repeated = b.request()
+    assert repeated.topic_partitions is None
+    coordinator.ask(repeated)
+
+    b.take(coordinator.ask(repeated))
+
+    assert b.partitions() == [2, 3]
+    b.beat()
+    assert b.beat().assignment is None
+
+
+def test_one_who_waits_for_partitions_is_not_hurried_before_it_has_taken_those_it_was_given():
+    coordinator = Coordinator(Catalogue(t=6))
+    a, b, c = (Consumer(coordinator, id, "t") for id in "abc")
+    settle(a, b)
+    assert c.beat().heartbeat_interval_ms < INTERVAL_MS
+    a.beat()
+    a.beat()
+
+    c.slow = True
+    given = c.beat()
+    assert given.assignment is not None and len(given.assignment.topic_partitions[0].partitions) == 1
+    assert given.heartbeat_interval_ms == c.beat().heartbeat_interval_ms == INTERVAL_MS
+    c.catch_up()
+    assert c.beat().heartbeat_interval_ms < INTERVAL_MS
+
+
 def test_a_partition_goes_over_when_its_owner_has_let_go():
     coordinator = Coordinator()
     a, b = Consumer(coordinator, "a", "t"), Consumer(coordinator, "b", "t")

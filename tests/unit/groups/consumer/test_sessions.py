@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from andiron.groups.consumer.group import ConsumerGroup
-from andiron.groups.consumer.member import UNRELEASED, UNREVOKED, Member, Profile
+from andiron.groups.consumer.member import STABLE, UNRELEASED, UNREVOKED, Member, Profile
 from andiron.groups.consumer.sessions import JOIN, REBALANCE, SESSION, SYNC, Sessions
 from andiron.groups.group import TimerKey, World
 from andiron.groups.records import ClassicMemberMetadata
 from andiron.groups.settings import GroupSettings
 from andiron.model.chance import Chance
 from andiron.model.ids import NEVER, Millis
+from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 from groups.consumers import Catalogue
 
 T = b"t" * 16
@@ -19,8 +22,9 @@ REVOKING = MEMBER.at(5, UNREVOKED, {}, {T: {0: 4}})
 
 
 class Timed:
-    def __init__(self, **configs: str) -> None:
-        self.world = World(GroupSettings(), Catalogue(), Chance(1), lambda group: configs)
+    def __init__(self, heartbeat_ms: int = 5_000, **configs: str) -> None:
+        settings = GroupSettings(group_consumer_heartbeat_interval_ms=heartbeat_ms)
+        self.world = World(settings, Catalogue(), Chance(1), lambda group: configs)
         self.sessions = Sessions(self.world)
 
     def due(self) -> tuple[str, int] | None:
@@ -56,6 +60,52 @@ def test_one_who_waits_for_a_partition_is_to_come_soon():
 
     assert Timed().sessions.heartbeat_interval_ms("g", waiting) == 250
     assert Timed().sessions.heartbeat_interval_ms("g", revoking) == 5_000
+
+
+@pytest.mark.parametrize(("usual_ms", "soon_ms"), [(5_000, 250), (500, 100), (50, 50)])
+def test_but_not_so_soon_that_its_client_gives_up_before_it_is_answered(usual_ms, soon_ms):
+    waiting = MEMBER.at(5, UNRELEASED, {})
+
+    assert Timed(heartbeat_ms=usual_ms).sessions.heartbeat_interval_ms("g", waiting) == soon_ms
+
+
+def test_nor_before_it_has_taken_what_it_was_given():
+    sessions, waiting = Timed().sessions, MEMBER.at(5, UNRELEASED, {T: {0: 5, 1: 5}})
+
+    sessions.is_to_be_told("g", waiting, [], news=True)
+    assert sessions.heartbeat_interval_ms("g", waiting) == 5_000
+    sessions.is_to_be_told("g", waiting, [TopicPartitions(T, [1, 0])], news=False)
+    assert sessions.heartbeat_interval_ms("g", waiting) == 250
+
+
+def test_a_member_is_told_what_it_is_assigned_until_it_says_that_it_owns_just_that():
+    sessions, member = Timed().sessions, MEMBER.at(5, STABLE, {T: {0: 5, 1: 5}})
+
+    def told(*owned: int | None, news: bool = False) -> bool:
+        named = None if None in owned else [TopicPartitions(T, list(owned))]
+        return sessions.is_to_be_told("g", member, named, news=news)
+
+    assert not told(None)
+    assert told(None, news=True)
+    assert told(None) and told() and told(0) and told(0, 1, 2)
+    assert not told(0, 1)
+    assert not told(None)
+
+
+def test_who_owns_nothing_and_is_given_nothing_has_nothing_to_acknowledge():
+    sessions = Timed().sessions
+
+    assert sessions.is_to_be_told("g", MEMBER, [TopicPartitions(T, [])], news=True)
+    assert not sessions.is_to_be_told("g", MEMBER, None, news=False)
+
+
+def test_one_who_is_gone_owes_nothing():
+    sessions, member = Timed().sessions, MEMBER.at(5, STABLE, {T: {0: 5}})
+
+    sessions.is_to_be_told("g", member, [], news=True)
+    sessions.end("g", member.id)
+
+    assert not sessions.is_to_be_told("g", member, None, news=False)
 
 
 def test_a_member_of_the_classic_protocol_has_its_own_session():

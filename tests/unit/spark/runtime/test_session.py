@@ -81,8 +81,14 @@ def test_on_a_cluster_the_executors_python_may_be_another():
     environ = {"PYSPARK_PYTHON": "/another/python"}
     set_environment(CLUSTER, {}, environ)
     assert environ["PYSPARK_PYTHON"] == "/another/python"
-    assert environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
+    assert environ["PYSPARK_DRIVER_PYTHON"] == "/preloaded/python"
     assert "SPARK_LOCAL_IP" not in environ
+
+
+def test_what_is_preloaded_on_this_machine_is_not_looked_for_on_a_clusters():
+    environ: dict[str, str] = {}
+    set_environment(CLUSTER, {}, environ)
+    assert environ["PYSPARK_PYTHON"] == sys.executable
 
 
 def test_the_python_that_is_asked_for_wins():
