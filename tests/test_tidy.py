@@ -1,4 +1,4 @@
-"""The shape of the code, checked like its behaviour: layers, purity, docstrings, mirrors, the README's tree.
+"""The shape of the code, checked like its behaviour: layers, purity, docstrings, mirrors, ARCHITECTURE's tree.
 
 Standard library only, so it runs wherever the tests run.
 """
@@ -170,9 +170,9 @@ def has_a_test(module: Module) -> bool:
     return any(test.exists() for test in tests)
 
 
-def test_the_tree_in_the_readme_is_the_tree():
-    block = re.search(r"```text\n(src/andiron/.*?)```", (ROOT / "README.md").read_text(), re.S)
-    assert block, "README.md shows the layout"
+def test_the_tree_in_the_architecture_is_the_tree():
+    block = re.search(r"```text\n(src/andiron/.*?)```", (ROOT / "ARCHITECTURE.md").read_text(), re.S)
+    assert block, "ARCHITECTURE.md shows the layout"
     told = {line.split()[0].strip("/") for line in block[1].splitlines()[1:] if line.strip()}
     there = {p.name for p in SRC.iterdir() if p.is_dir() and any(p.glob("*.py"))}
     assert told == there

@@ -100,8 +100,9 @@ def test_the_folders_that_help_and_documentation_name_are_there(run: Run, tmp_pa
     assert not list((tmp_path / "jobs").rglob("test_*"))
 
 
-def test_the_tour_of_the_readme_works_as_typed(andiron: Path, tmp_path: Path) -> None:
-    tour = re.search(r"## A two-minute tour\n(.*?)### With Spark", (ROOT / "README.md").read_text(), re.S)
+def test_the_tour_works_as_typed(andiron: Path, tmp_path: Path) -> None:
+    page = (ROOT / "docs/getting-started.md").read_text()
+    tour = re.search(r"## Topics and records\n(.*?)## With Spark", page, re.S)
     assert tour
     port = str(free_port())
     blocks = re.findall(r"```(sh|python)\n(.*?)```", tour[1].replace("9092", port), re.S)

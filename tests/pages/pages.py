@@ -27,6 +27,8 @@ class Given:
 
 
 NODE = "andiron up\n"
+# `make run`, as far as the log knows: its node, its topic, orders in it.
+MAKE_RUN = NODE + "python pipelines/orders/feed.py --orders 50 --bootstrap localhost:9092"
 ORDERS = """
 andiron topic create orders --partitions 4
 seq 1000 | andiron produce orders
@@ -65,14 +67,10 @@ END
 """
 
 PAGES = {
-    # `make run` first, as far as the log knows: its node, its topic, orders in it.
-    "README.md": Given(
-        NODE + "python pipelines/orders/feed.py --orders 50 --bootstrap localhost:9092",
-        spark=True,
-        programs=("pkill",),
-    ),
+    "README.md": Given(MAKE_RUN, spark=True),
     "docs/chaos.md": Given(slow=True),
     "docs/folders.md": Given(NODE + ORDERS),
+    "docs/getting-started.md": Given(MAKE_RUN, slow=True, programs=("pkill",)),
     "docs/groups.md": Given(NODE + ORDERS + BILLING),
     "docs/metrics.md": Given(),
     "docs/operations.md": Given("andiron up --data node" + ORDERS + BILLING + SERVER_PROPERTIES, slow=True),

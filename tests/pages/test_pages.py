@@ -58,14 +58,15 @@ def test_a_page_works_as_typed(page: str, tmp_path: Path, request: pytest.Fixtur
 
 
 @pytest.mark.slow
-def test_the_sections_of_the_readme_work_in_any_order_in_one_folder(tmp_path: Path) -> None:
+def test_the_sections_of_the_tour_work_in_any_order_in_one_folder(tmp_path: Path) -> None:
     """Three brokers, then the node by itself and the tour, then what `make run` feeds, then three brokers again."""
-    need(*PAGES["README.md"].programs)
-    blocks = [block for block in blocks_of(ROOT / "README.md") if not is_read_only(block)]
-    tour = [block for block in blocks if block.section == "A two-minute tour"]
+    page = "docs/getting-started.md"
+    need(*PAGES[page].programs)
+    blocks = [block for block in blocks_of(ROOT / page) if not is_read_only(block)]
+    tour = [block for block in blocks if block.section in ("Topics and records", "Any Kafka client")]
     three = [block for block in blocks if block.section == "Three brokers"]
     assert tour and three
-    with Desk(tmp_path, "README.md") as desk:
+    with Desk(tmp_path, page) as desk:
         for block in three:
             desk.type_in(block)
         desk.prepare("andiron up")

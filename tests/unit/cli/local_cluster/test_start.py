@@ -48,13 +48,13 @@ def test_each_node_is_started_from_its_file(seen: type[Seen], tmp_path: Path, ca
 def test_a_nodes_process_can_be_told_from_those_of_other_clusters(
     seen: type[Seen], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The README's tour kills one by what stands in its command line."""
+    """docs/getting-started.md kills one by what stands in its command line."""
     monkeypatch.chdir(tmp_path)
     start_cluster(2, "cluster", "localhost", 9092, {}, restart=False, quiet=True)
 
     assert f"{tmp_path}/cluster/node-2/server.properties" in seen.made["children"][1]._arguments
-    readme = Path(__file__).parents[4] / "README.md"
-    assert "pkill -9 -f $PWD/cluster/node-2/server.properties" in readme.read_text()
+    page = Path(__file__).parents[4] / "docs/getting-started.md"
+    assert "pkill -9 -f $PWD/cluster/node-2/server.properties" in page.read_text()
 
 
 def test_quiet_announces_nothing(seen: type[Seen], tmp_path: Path, capsys: Any) -> None:
