@@ -1,4 +1,4 @@
-"""The controller: routes a request to the part that decides it.
+"""The controller (KIP-631): routes a request to the part that decides it.
 
     request ──▶ decide ──▶ Decision(response, records) ──▶ the metadata log ──▶ replay ──▶ image
                   │  looks at                                                              │

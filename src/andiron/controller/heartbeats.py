@@ -5,8 +5,8 @@
     live      ── wants to shut down, leads something ──▶ stopping: others lead, it leaves every ISR
     stopping  ── leads nothing, all others know ────▶ fenced, and may shut down
 
-A stopping broker goes on serving until every live broker has read that others lead now; so clients that ask
-any of them are sent the right way, and no request meets a closed door.
+That is the controlled shutdown. A stopping broker goes on serving until every live broker has read that others
+lead now; so clients that ask any of them are sent the right way, and no request meets a closed door.
 
 Directories that have failed (from version 1 on) are told again and again; the first time, what lies there
 leaves its ISR. A broker none of whose directories works is fenced.

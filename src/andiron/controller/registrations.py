@@ -4,7 +4,7 @@ Only one life of a broker may be in the cluster. A second node under the same id
 is heard of. One that comes with a directory of the first is that one, started again: a directory is locked by
 who uses it, so the other is gone.
 
-    registers ──▶ its cluster, features and directories fit ──▶ fenced, under a new epoch
+    registers ──▶ its cluster, features and directories fit ──▶ fenced, under a new broker epoch
 
 A broker that stopped cleanly names the epoch it had then. If that is the one known here, nothing of it is
 lost; otherwise it is taken out of every ISR and ELR (KIP-966).

@@ -1,4 +1,4 @@
-"""Leader epochs of a log: which leader wrote from where on, and where two logs part.
+"""Leader epochs of a log (KIP-101, KIP-279): which leader wrote from where on, and where two logs part.
 
     epoch   0          2       3
             ├──────────┼───────┼─────▶

@@ -5,6 +5,8 @@
     │ below        │ below              │ below            │ below
     ├── segment ──┼── segment ──┼────────── active ────────▶
 
+In Kafka's words: log start offset, last stable offset (LSO), high watermark, log end offset (LEO).
+
 Appending a batch, top to bottom: is it in turn (producers.py)? does it still fit (roll)? write its
 offset and leader epoch into the bytes it came in; one File.append; note it in the indexes, with its
 producer and its epoch. Cost is per batch, and nothing but that one write goes to the disk.

@@ -1,4 +1,4 @@
-"""Idempotence: what each producer wrote last, so that nothing is written twice or out of turn.
+"""Idempotence (KIP-98): what each producer wrote last, so that nothing is written twice or out of turn.
 
 A producer numbers its records, per partition, from 0; a batch says which numbers it holds.
 

@@ -1,4 +1,4 @@
-"""One voter of the metadata quorum: who leads, in which epoch. Raft, as KRaft has it.
+"""One voter of the metadata quorum: who leads, in which epoch. Raft, as KRaft (KIP-595) has it.
 
     unattached ──timeout──▶ prospective ──majority would──▶ candidate ──majority did──▶ leader
         ▲   ▲                   │    ▲                          │                         │

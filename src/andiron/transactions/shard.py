@@ -1,4 +1,4 @@
-"""The transaction coordinator of one partition of `__transaction_state`.
+"""The transaction coordinator (KIP-98) of one partition of `__transaction_state`.
 
     request ──▶ decide ──▶ Decision(response, records) ──▶ the partition's log ──▶ replay ──▶ transactions, debts
                                                                                       │

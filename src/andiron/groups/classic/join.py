@@ -1,8 +1,8 @@
 """JoinGroup: a member wants to be part of the next generation of a classic group.
 
-    without an id     a newcomer. A dynamic one is sent back with an id first (MEMBER_ID_REQUIRED, version 4 on): if the
+    without an id     a newcomer. A dynamic one is sent back with an id first (MEMBER_ID_REQUIRED, KIP-394): if the
                       answer were lost it would come again as somebody else, and leave a ghost that all wait for.
-                      A static one takes the place of its former self, without a rebalance where it can.
+                      A static one (KIP-345) takes the place of its former self, without a rebalance where it can.
     with an id        a member that has been asked to join again, or that wants to: a leader that joins again wants
                       to assign anew, and a follower that says what it said before is told what it has missed.
 

@@ -1,4 +1,4 @@
-"""How a member comes to hold what the target gives it, without two ever holding the same.
+"""Reconciliation (KIP-848): how a member comes to hold what the target gives it, without two ever holding the same.
 
                       ┌──────────────── another target ────────────────┐
                       ▼                                                │

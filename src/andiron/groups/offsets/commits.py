@@ -1,4 +1,4 @@
-"""Offsets are committed: by members, by anyone while a group is empty, and inside transactions.
+"""Offsets are committed: by members, by anyone while a group is empty, and inside transactions (KIP-447).
 
     1. each partition: is it there?       UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID
     2. if one is: may the caller commit?   the group's errors, for the whole request
