@@ -11,9 +11,12 @@ HOURS  ?= 1
 # Java that compiles less starts a third sooner; for thousands of orders a second say QUICK_JAVA=
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 WARM   := echo 'warming Spark up once, so that it starts sooner from now on ...'; $(BIN)/andiron pipeline warm orders || true
+CODE   := src tests benchmarks examples pipelines
+# The command line, Spark and the simulator's clients take as long as all the rest: make quick QUICK=tests/unit/spark
+QUICK  ?= tests/test_tidy.py tests/unit tests/scenarios --ignore tests/unit/spark --ignore tests/unit/cli --ignore tests/unit/sim
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
-.PHONY: help run up test pythons check format sim fuzz bugs kills chaos million soak bench bench-cluster docs clean
+.PHONY: help run up test quick lint check format pythons sim fuzz bugs kills chaos million soak bench bench-cluster docs clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,18 +28,25 @@ run: $(VENV)/.spark  ## install, then run it all: a node, sample orders (RATE=50
 up: $(VENV)/.core  ## install, then start a node alone, on localhost:9092 with its data in ./data
 	@$(BIN)/andiron up --data $(DATA) --port $(PORT)
 
-test: $(VENV)/.dev  ## install what the tests need and run them all
+test: lint  ## install what the tests need and run them all, after what is quick to look at
 	@$(BIN)/python -m pytest -n 3 --dist worksteal tests pipelines
 
-check: $(VENV)/.dev  ## format, lint, types, tidy
-	$(BIN)/ruff format --check src tests benchmarks examples pipelines
-	$(BIN)/ruff check src tests benchmarks examples pipelines
+quick: lint  ## before each commit, two minutes at most: format, lint, types, tidy, unit tests, scenarios, some seeds
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow and not long and not java' $(QUICK)
+	@$(BIN)/python -m andiron.sim --first 10000 --seeds 4 --nodes 1 --processes 2
+	@$(BIN)/python -m andiron.sim --first 10000 --seeds 1 --nodes 3
+
+lint: $(VENV)/.dev  ## format, lint, types
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
+
+check: lint  ## the same, and the shape of the code
 	$(BIN)/python -m pytest tests/test_tidy.py
 
 format: $(VENV)/.dev  ## put the code into its format
-	$(BIN)/ruff format src tests benchmarks examples pipelines
-	$(BIN)/ruff check --fix-only src tests benchmarks examples pipelines
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix-only $(CODE)
 
 pythons:  ## run the unit tests of the core under every Python from 3.11 on that this machine has
 	@$(PYTHON) tests/pythons.py
