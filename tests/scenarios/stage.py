@@ -452,7 +452,8 @@ class Stage:
         metadata = self.cluster.broker(int(number)).metadata
         newest = max(metadata.member.snapshots.table, default=FIRST)
         told = f"snapshot to offset {newest.end}, epoch {newest.epoch}" if newest > FIRST else "no snapshot"
-        return [f"node {number}: {told}; the log starts at {metadata.partition.log.start}"]
+        log = metadata.partition.log
+        return [f"node {number}: {told}; log start offset {log.start}, log end offset {log.end}"]
 
 
 def _partition(name: str) -> tuple[str, int]:
