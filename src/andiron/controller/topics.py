@@ -1,8 +1,8 @@
 """Topics are created and deleted.
 
 Each topic of a request is decided for itself, and gets its own error; topics of one request see each other.
-A topic is known by its name to people and by its id to logs: one that is deleted and created anew has another
-id, and nothing of the old one is taken for it.
+A topic is known by its name to people and by its topic id (KIP-516) to logs: one that is deleted and created anew
+has another id, and nothing of the old one is taken for it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 It says everything, and what is owned, and is answered at once: the broker assigns, so there is no leader to elect and
 nobody to wait for. To such a member its epoch is the generation.
 
-A member that assigns eagerly says when it joins that it owns nothing; a cooperative one owns what it keeps, and joins
-once more when it has given up what it was told to.
+A member that assigns eagerly says when it joins that it owns nothing; a cooperative one (KIP-429) owns what it keeps,
+and joins once more when it has given up what it was told to.
 
 If it takes the place of the last member that spoke the new protocol (a static one, restarted), the group becomes a
 classic one on the spot.
