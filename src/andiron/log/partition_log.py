@@ -1,11 +1,9 @@
-"""One partition's log: append, read, truncate; the offsets that bound it.
+"""One partition's log: append, read, truncate; log start offset, last stable offset (LSO), log end offset (LEO).
 
     start ········ last stable ········ watermark ········ end
     │ deleted      │ decided            │ committed        │ appended
     │ below        │ below              │ below            │ below
     ├── segment ──┼── segment ──┼────────── active ────────▶
-
-In Kafka's words: log start offset, last stable offset (LSO), high watermark, log end offset (LEO).
 
 Appending a batch, top to bottom: is it in turn (producers.py)? does it still fit (roll)? write its
 offset and leader epoch into the bytes it came in; one File.append; note it in the indexes, with its
