@@ -12,7 +12,7 @@ HOURS  ?= 1
 QUICK_JAVA ?= -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 WARM   := echo 'warming Spark up once, so that it starts sooner from now on ...'; $(BIN)/andiron pipeline warm orders || true
 CODE   := src tests benchmarks examples pipelines
-# The command line, Spark and the simulator's clients take as long as all the rest: make quick QUICK=tests/unit/spark
+# Without those of the command line, Spark and the simulator's clients, a third of all by time: make quick QUICK=tests/unit/spark
 QUICK  ?= tests/test_tidy.py tests/unit tests/scenarios --ignore tests/unit/spark --ignore tests/unit/cli --ignore tests/unit/sim
 BUILT_FROM := pyproject.toml setup.py $(wildcard native/*)
 
