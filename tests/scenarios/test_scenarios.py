@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from scenarios.stage import Stage
 from scenarios.story import Story
+from simulation.cluster_bugs import BUGS
 
 HERE = Path(__file__).parent
 STORIES = sorted(HERE.glob("*.txt"))
@@ -42,6 +44,25 @@ def test_a_story_is_in_the_table_of_contents_under_its_title(path: Path) -> None
 def test_every_command_is_explained() -> None:
     page = (HERE / "README.md").read_text(encoding="utf-8")
     assert [name for name in Stage.commands() if f"`{name}" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("bug", "story"),
+    [
+        ("a_follower_never_gives_way", "kip-101-leader-epochs"),
+        ("the_watermark_does_not_wait_for_followers", "acks"),
+        ("consumers_are_shown_what_is_not_committed", "acks"),
+        ("acks_all_is_answered_before_the_followers_have_it", "isr-shrink"),
+        ("a_leader_does_not_ask_for_two_in_sync", "min-insync-replicas"),
+        ("any_replica_may_lead", "unclean-election"),
+        ("epochs_of_leaders_are_not_told_apart", "kip-320-fencing"),
+    ],
+)
+def test_a_story_does_not_come_out_with_a_bug_in_what_it_tells(bug: str, story: str) -> None:
+    told = (HERE / f"{story}.txt").read_text(encoding="utf-8")
+    with contextlib.suppress(AssertionError), BUGS[bug]():  # type: ignore[attr-defined]
+        assert str(Story.read(told).play(Stage().run)) == told
+        pytest.fail("it is told as if nothing were wrong")
 
 
 def test_what_is_read_is_written_again_as_it_was() -> None:
