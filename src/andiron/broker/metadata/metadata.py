@@ -22,18 +22,20 @@ Read next: quorum_member.py, controller_channel.py for how requests get here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 
-from andiron.broker.coordinators.shard import READ_BYTES, Shard, Wrote, batches_between, data_records
+from andiron.broker.coordinators.shard import READ_BYTES, Shard, batches_between, data_records
 from andiron.broker.metadata.bootstrap_checkpoint import bootstrap_records
+from andiron.broker.metadata.known_brokers import Acquaintances
 from andiron.broker.metadata.observer_watch import Watch
 from andiron.broker.metadata.quorum_member import QuorumMember, Told
 from andiron.broker.metadata.snapshot_fetch import Whole
 from andiron.broker.metadata.snapshot_generator import SnapshotCutting, View
 from andiron.broker.metadata.standalone_format import found, may_found
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.flushing import Sync
+from andiron.broker.replicas.flushing import Flushing
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
@@ -42,7 +44,6 @@ from andiron.controller.heartbeats import BrokerGone
 from andiron.controller.image import Delta, Image
 from andiron.controller.records import MetadataRecord, decode_record, encode_record
 from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
-from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
@@ -61,15 +62,18 @@ class Metadata:
     _cutting: SnapshotCutting
 
     def __init__(
-        self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
-        directory: Callable[[], bytes], sync: Sync, wrote: Wrote, grown: Callable[[Partition], None],
-        touch: Callable[[Hashable], None],
+        self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls, flushing: Flushing,
+        step: Step,
     ) -> None:  # fmt: skip
-        self._settings, self._disk, self._chance, self._cluster_id = settings, disk, chance, cluster_id
-        self._sync, self._wrote, self._touch = sync, wrote, touch
-        told = Told(self._leads, self._lost, grown, self._replaced)
-        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, directory, sync, told)
+        self._settings, self._directories, self._chance = settings, directories, chance
+        self._flushing, self._step = flushing, step
+        told = Told(self._leads, self._lost, step.metadata_grown, self._replaced)
+        self.member = QuorumMember(
+            settings, directories.disk, chance, calls, lambda: directories.cluster_id, lambda: directories.metadata_id,
+            flushing.sync, told,
+        )  # fmt: skip
         self.image = Image()
+        self.acquaintances = Acquaintances(settings.membership.broker_session_timeout_ms)
         self.applied = Offset(0)
         self._applied_time = Millis(-1)  # of the last record
         self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
@@ -79,13 +83,14 @@ class Metadata:
         self._rests_until = Millis(0)  # after what it had to do could not be written
         self._watch = Watch()
 
-    def open(self, directories: LogDirectories, now: Millis) -> None:
+    def open(self, now: Millis) -> None:
         """Open the log; raises before anything is changed where what was committed is damaged or gone. A node by itself
         that has none begins with what makes it a cluster."""
+        directories = self._directories
         self.member.open(directories, now)
         is_new = not self.partition.log.end and not self.member.snapshots.table
         if is_new and may_found(self._settings):
-            found(self._settings, self._disk, self.member.snapshots, directories.metadata_id, now)
+            found(self._settings, directories.disk, self.member.snapshots, directories.metadata_id, now)
 
     def start(self, now: Millis) -> None:
         """Read what the log stands on, and take part in the quorum."""
@@ -94,8 +99,8 @@ class Metadata:
         if newest is not None:
             self.image, self.applied = newest.image, newest.id.end
         self._cutting = SnapshotCutting(
-            self._settings.metadata_log, member.snapshots, self.partition.log, self._disk, self._sync, self._view,
-            lambda: not self.image.transaction.is_open, now,
+            self._settings.metadata_log, member.snapshots, self.partition.log, self._directories.disk,
+            self._flushing.sync, self._view, lambda: not self.image.transaction.is_open, now,
         )  # fmt: skip
         member.start(None if newest is None else newest.voters, now)
 
@@ -166,11 +171,11 @@ class Metadata:
     def _leads(self, epoch: LeaderEpoch, now: Millis) -> None:
         seed = int.from_bytes(self._chance.token(16), "big")
         controller = Controller(
-            self._settings.for_controller(self._cluster_id()), seed,
-            lambda: bootstrap_records(self._disk, self._settings.metadata_log_dir),
+            self._settings.for_controller(self._directories.cluster_id), seed,
+            lambda: bootstrap_records(self._directories.disk, self._settings.metadata_log_dir),
         )  # fmt: skip
         shard = self._shard = Shard(
-            self.partition, controller, _encode, self._wrote, self._touch, gone=ErrorCode.NOT_CONTROLLER
+            self.partition, controller, _encode, self._step, gone=ErrorCode.NOT_CONTROLLER
         )
         for record in records_of(self.image):
             controller.replay(record, offset_of(self.image))
@@ -183,7 +188,7 @@ class Metadata:
             self._see_to(request, now)
         others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
         self._watch.begin(others, self.member.leader_before, now)
-        self._touch(self.member)
+        self._step.touch(self.member)
 
     def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
         """A node follows the metadata from here."""
@@ -203,10 +208,10 @@ class Metadata:
     def _lost(self) -> None:
         shard, self._shard, self._controller_at = self._shard, None, NEVER
         self._watch = Watch()
-        self._touch(self.member)
+        self._step.touch(self.member)
         if shard is not None:
             shard.gone = True
-            self._touch(shard)
+            self._step.touch(shard)
 
     # ── time ─────────────────────────────────────────────────────────────────────────
 

@@ -77,7 +77,7 @@ class Node:
             for scope in (Scope.BROKER, Scope.CONTROLLER)
         }
         self.broker = Broker(settings, disk, seed, advertised)
-        self._waiting = self.broker.waiting
+        self._waiting, self._step = self.broker.waiting, self.broker.step
         self._long = LongWork(self._failed)
         self.failures = (
             0  # bugs that showed themselves where nobody was there to be told, or in a long request
@@ -112,31 +112,33 @@ class Node:
     def start(self, now: Millis) -> list[Effect]:
         """Open what is on disk and stand for election; serve once `ready`."""
         self.broker.start(now)
-        return self._end_of_step(now)
+        return self.broker.end_step()
 
     def step(self, event: Event, now: Millis) -> list[Effect]:
         """Take in one event; return what the edge must now do about it."""
-        self.broker.now = now
+        self._step.now = now
         effects = self._steps[type(event)](event, now)
-        if self.broker.changed:
-            effects += self._end_of_step(now)
+        if self._step.has_facts:
+            effects += self.broker.end_step()
         return effects
 
     def next_deadline(self) -> Millis:
         """When to come back with a Woken if nothing happens before: at once while there is long work."""
         if self._long:
-            return self.broker.now
+            return self._step.now
         return min(self._waiting.next_deadline(), self.broker.next_deadline())
 
     def leave(self, now: Millis) -> list[Effect]:
         """Ask to be let go, before `stop`; others take over what is led here until `has_left`."""
+        self._step.now = now
         self.broker.leave(now)
-        return self._end_of_step(now)
+        return self.broker.end_step()
 
     def resign(self, now: Millis) -> list[Effect]:
         """Give up the lead of the metadata, if this node has it."""
+        self._step.now = now
         self.broker.metadata.member.stop(now)
-        return self._end_of_step(now)
+        return self.broker.end_step()
 
     @property
     def is_settled(self) -> bool:
@@ -346,14 +348,3 @@ class Node:
             return None
         route = self._routes[scope][key << 16 | version] = Route.of(handler, version)
         return route
-
-    # ── the end of a step ────────────────────────────────────────────────────────────
-
-    def _end_of_step(self, now: Millis) -> list[Effect]:
-        """Show what has changed to those who wait; a change may bring about another."""
-        effects: list[Effect] = []
-        while self.broker.changed:
-            for key in self.broker.take_touched(now):
-                effects += self._waiting.wake(key)
-            effects += self.broker.take_effects()
-        return effects

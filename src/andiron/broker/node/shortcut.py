@@ -113,7 +113,7 @@ class Shortcut:
         except ProtocolError as error:  # the records may be stamped by now, so nobody else can check them
             count(partition.traffic.failed_produces, error.code.name)
             return self._encoded(correlation, refused(broker, self._index, error))
-        broker.appended(partition, written, now)
+        broker.step.appended(partition, written)
         return self._pack(correlation, self._before, base, append_time, partition.log.start, self._after)
 
     def _records(self, frame: memoryview) -> memoryview | None:

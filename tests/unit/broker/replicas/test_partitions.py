@@ -375,7 +375,7 @@ def test_a_checkpoint_of_the_watermark_counts_for_the_first_role_and_not_after_a
     node.create("t")
     for value in (b"a", b"b", b"c"):
         node.produce("t", value)
-    node.node.broker.housekeeping.save_checkpoints()
+    node.node.broker.checkpoints.save_all()
     partition, image = node.partition("t"), node.node.broker.image.topics["t"].partitions[0]
     take = node.node.broker.partitions._take_role
     take(
