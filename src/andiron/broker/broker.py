@@ -290,6 +290,7 @@ class Broker:
         step, now, effects = self.step, self.step.now, list[Effect]()
         while step.has_facts:
             step.has_facts = False
+            self.metadata.follow_quorum(now)
             self._follow_metadata(now)
             self.transactions.send_markers(now)
             for key in step.take_touched():
