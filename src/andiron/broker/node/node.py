@@ -78,10 +78,8 @@ class Node:
         }
         self.broker = Broker(settings, disk, seed, advertised)
         self._waiting, self._step = self.broker.waiting, self.broker.step
-        self._long = LongWork(self._failed)
-        self.failures = (
-            0  # bugs that showed themselves where nobody was there to be told, or in a long request
-        )
+        self._long = LongWork()
+        self._failures = 0  # bugs that showed themselves where nobody was there to be told
         self.malformed = 0  # frames that were no request
         self.errors: dict[tuple[int, int], int] = {}  # by API and error: answers that are one, and hang-ups
         self._routes: dict[Scope, dict[int, Route]] = {Scope.BROKER: {}, Scope.CONTROLLER: {}}
@@ -103,6 +101,11 @@ class Node:
     def ready(self) -> bool:
         """Whether the node has its metadata and may be shown to clients."""
         return self.broker.ready
+
+    @property
+    def failures(self) -> int:
+        """Bugs that showed themselves where nobody was there to be told, or in a long request."""
+        return self._failures + self._long.failures
 
     @property
     def follower_connections(self) -> Collection[int]:
@@ -226,12 +229,9 @@ class Node:
         try:
             self.broker.tick(now)
         except Exception:  # a bug; those who have waited long enough are told all the same
-            self._failed("what was due could not all be done")
+            self._failures += 1
+            log.exception("what was due could not all be done")
         return effects
-
-    def _failed(self, what: str) -> None:
-        self.failures += 1
-        log.exception(what)
 
     def _received(self, event: Received, now: Millis) -> list[Effect]:
         conn, ticket, frame = event

@@ -100,14 +100,14 @@ class Partition:
 
     def lead(
         self, me: NodeId, epoch: LeaderEpoch, replicas: frozenset[NodeId], isr: frozenset[NodeId], *,
-        watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark, durable: bool = False,
+        watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark,
         heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         """Become the leader for `epoch`."""
         watermark = min(max(watermark, self.watermark), self.log.end)
         self.epoch, self._follower = epoch, None
         self._leader = LeaderReplica(
-            me, replicas, isr, rule=rule, durable=durable or self.log.settings.flush_messages == 1,
+            me, replicas, isr, rule=rule, durable=self.log.settings.flush_messages == 1,
             end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
             least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now, heard=heard,
         )  # fmt: skip
