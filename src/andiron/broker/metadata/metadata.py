@@ -10,7 +10,7 @@ Clients are told, and partitions made, from the committed image only. What has b
 does a node that was away for too long (snapshot_fetch.py); then what it changes is told like anything else.
 
 The controller lives where the log is led, for as long as it is: a node that begins to lead makes one out of its image
-and the rest of its log (quorum_member.py tells when), and drops it when it leads no more. Those who wait for it then
+and the rest of its log (`follow_quorum`), and drops it when it leads no more. Those who wait for it then
 are sent to the next.
 
 Where the controller is, all nodes come to fetch, again and again. One whose connection breaks and who does not come

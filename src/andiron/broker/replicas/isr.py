@@ -149,12 +149,10 @@ class InSync:
             self._check_at = min(self._check_at, Millis(self._step.now + RETRY_MS))
 
     def _settled(self, partition: Partition, answer: AlterPartitionResponsePartition) -> None:
-        leader, isr = partition.leader(), frozenset(map(NodeId, answer.isr))
+        isr = frozenset(map(NodeId, answer.isr))
         if answer.leader_epoch != partition.epoch:
             return  # the metadata will say more
-        self.count(leader.isr, isr)
-        partition.partition_epoch, partition.told_isr = answer.partition_epoch, isr
-        leader.confirmed(isr)
+        self.count(partition.confirm(answer.partition_epoch, isr), isr)
         self._step.moved(partition)
 
     def count(self, before: frozenset[NodeId], after: frozenset[NodeId]) -> None:

@@ -201,11 +201,10 @@ class Partitions:
         """Lead or follow as the metadata says. What is older than what the leader was told itself is passed by."""
         if wanted.partition_epoch <= partition.partition_epoch:
             return
-        partition.partition_epoch = wanted.partition_epoch
         is_new = partition.epoch != wanted.leader_epoch
         watermark = self._watermark_known(partition)
         replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
-        before, partition.told_isr = partition.told_isr, isr
+        before = partition.settle_isr(wanted.partition_epoch, isr)
         if before and wanted.leader == self._me:
             self._followers.in_sync.count(before, isr)
         if wanted.leader != self._me:
