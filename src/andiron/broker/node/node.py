@@ -8,9 +8,9 @@ owns it (edge/host.py or sim/world.py) carries the effects out.
              ├▶ shortcut.py, where a producer repeats itself ────────▶ Reply
              └▶ slices.py, where a request is large: each of these a slice a step
 
-A handler answers its own request only; whoever else its change sets free is answered at
-the end of the step, when the partitions it touched are shown to the waiting room and the
-fsyncs it asked for are sent out.
+A handler answers its own request only. What it has done is noted in the step's record
+(step.py), and at the end of the step all that follows from it does: whoever else it sets
+free is answered, and the fsyncs that it asked for are sent out (Broker.end_step).
 
 What cannot be parsed, or is not served, closes the connection with a reason in the log, as
 Kafka does: a client that asked ApiVersions never comes to that.
