@@ -139,7 +139,7 @@ def test_a_wait_of_its_own_outlives_every_connection(node):
 
     node.step(Disconnected(1))
     doors.append("open")
-    broker.touch("key")
+    broker.step.touch("key")
     node.wake()
 
     assert found == ["in"]

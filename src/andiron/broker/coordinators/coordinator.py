@@ -26,6 +26,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from andiron.broker.coordinators.shard import Encode, Read, Shard
 from andiron.broker.node.seldom import Seldom
 from andiron.broker.node.slices import InSlices, each
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -51,21 +52,21 @@ log = logging.getLogger(__name__)
 
 
 class Plan(NamedTuple, Generic[M]):
-    """How the shards of a coordinator are made, and what is to be told of them."""
+    """How the shards of a coordinator are made."""
 
     machine: Callable[[Partition], M]
     encode: Encode
     read: Read
-    appended: Callable[..., None]  # a batch has been written: broker.appended
-    touch: Callable[[Any], None]  # something happened to what may be waited for: broker.touch
-    settled: Callable[[Shard[M], Millis], None]  # a request has been decided
+    owes: bool = False  # whether other partitions have to hear of its decisions: `Coordinator.owing`
 
 
 class Coordinator(Generic[M]):
     """The machines of one internal topic."""
 
-    def __init__(self, topic: str, plan: Plan[M]) -> None:
-        self.topic, self._plan = topic, plan
+    def __init__(self, topic: str, plan: Plan[M], step: Step) -> None:
+        self.topic, self._plan, self._step = topic, plan, step
+        # Those that have decided what others have to hear of, and where their logs ended then.
+        self.owing: dict[Shard[M], Offset] = {}
         self._shards: dict[int, Shard[M]] = {}  # loaded
         self._loading: dict[int, tuple[Shard[M], Offset]] = {}  # and where the next piece begins
         self.timers: Timers[int] = Timers()
@@ -95,7 +96,7 @@ class Coordinator(Generic[M]):
 
     def _load(self, index: int, partition: Partition, now: Millis) -> None:
         plan, log = self._plan, partition.log
-        shard = Shard(partition, plan.machine(partition), plan.encode, plan.appended, plan.touch)
+        shard = Shard(partition, plan.machine(partition), plan.encode, self._step)
         if log.start == log.end:
             self._serve(index, shard, now)
         else:
@@ -108,7 +109,7 @@ class Coordinator(Generic[M]):
         self.timers.cancel(index)
         if shard is not None:
             shard.gone = True
-            self._plan.touch(shard)
+            self._step.touch(shard)
 
     # ── what time brings ─────────────────────────────────────────────────────────────
 
@@ -201,7 +202,9 @@ class Coordinator(Generic[M]):
                 self.follow(shard.partition, now)
             else:
                 self.timers.set(index, shard.machine.next_deadline())
-        self._plan.settled(shard, now)
+        if self._plan.owes:
+            self.owing[shard] = shard.partition.log.end
+            self._step.has_facts = True
         return wait
 
 

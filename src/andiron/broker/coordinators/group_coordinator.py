@@ -11,14 +11,15 @@ Read next: coordinator.py, groups/shard.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from andiron.broker.coordinators.coordinator import Coordinator, Plan, partition_of
-from andiron.broker.coordinators.shard import Wrote, readable, understood
+from andiron.broker.coordinators.shard import readable, understood
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
 from andiron.controller.image import GROUP, TopicImage
@@ -38,15 +39,10 @@ TOPIC = "__consumer_offsets"
 class GroupCoordinator:
     """The groups whose partitions are led here."""
 
-    def __init__(
-        self, settings: GroupSettings, metadata: Metadata, chance: Chance, appended: Wrote,
-        touch: Callable[[Any], None],
-    ) -> None:  # fmt: skip
+    def __init__(self, settings: GroupSettings, metadata: Metadata, chance: Chance, step: Step) -> None:
         self._settings, self._metadata, self._chance = settings, metadata, chance
         self._topics = _Topics(metadata)
-        self.shards = Coordinator(
-            TOPIC, Plan(self._machine, encode_record, _records, appended, touch, lambda shard, now: None)
-        )
+        self.shards = Coordinator(TOPIC, Plan(self._machine, encode_record, _records), step)
 
     def partition_of(self, group_id: str) -> int:
         """The number of the partition that a group is kept in."""

@@ -13,10 +13,9 @@ Read next: marker_writer.py, the other end; transaction_coordinator.py, which se
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from andiron.broker.coordinators.marker_writer import MARKER_MS, Outcome
+from andiron.broker.coordinators.marker_writer import MARKER_MS, MarkerWriter, Outcome
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.waiting import Wait
@@ -32,15 +31,12 @@ from andiron.wire.messages.write_txn_markers import (
 
 LANE = "markers"
 
-Write = Callable[[Marker, list[TopicPartition], Millis], Wait]
-
 
 class MarkerSender:
     """Brings markers to the leaders of their partitions."""
 
-    def __init__(self, me: NodeId, metadata: Metadata, calls: Calls, write: Write) -> None:
-        self._me, self._metadata, self._calls = me, metadata, calls
-        self._write = write
+    def __init__(self, me: NodeId, metadata: Metadata, calls: Calls, here: MarkerWriter) -> None:
+        self._me, self._metadata, self._calls, self._here = me, metadata, calls, here
 
     def send(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:
         """Have a marker written to each of the partitions; the Wait gives what became of it, as an Outcome."""
@@ -62,7 +58,7 @@ class MarkerSender:
 
     def _send(self, leader: NodeId, marker: Marker, names: list[TopicPartition], now: Millis) -> Wait:
         if leader == self._me:
-            return self._write(marker, names, now).and_then(_doubted)
+            return self._here.write(marker, names, now).and_then(_doubted)
         to = self._metadata.address_of(leader)
         if to is None:
             return Wait.over(lambda: dict.fromkeys(names, ErrorCode.LEADER_NOT_AVAILABLE))

@@ -18,14 +18,15 @@ marker that is not may be lost with its leader, and with it the last one who kno
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS_TOPIC
 from andiron.broker.coordinators.group_coordinator import GroupCoordinator
-from andiron.broker.coordinators.shard import Wrote
+from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Marker, Partition, Written
+from andiron.broker.replicas.partitions import Partitions
 from andiron.groups.records import TransactionEnded
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
@@ -42,9 +43,9 @@ class MarkerWriter:
     """Appends markers to the partitions that are led here."""
 
     def __init__(
-        self, find: Callable[[str, int], Partition], groups: GroupCoordinator, appended: Wrote
+        self, metadata: Metadata, partitions: Partitions, groups: GroupCoordinator, step: Step
     ) -> None:
-        self._find, self._groups, self._appended = find, groups, appended
+        self._metadata, self._partitions, self._groups, self._step = metadata, partitions, groups, step
         self._seldom = Seldom()
 
     def write(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:
@@ -55,7 +56,7 @@ class MarkerWriter:
         for name in partitions:
             outcome[name] = ErrorCode.NONE
             try:
-                partition = self._find(name.topic, name.partition)
+                partition = self._partitions.find(name.topic, name.partition, self._metadata.image)
                 written = partition.append_marker(marker, now)
             except ProtocolError as error:
                 outcome[name] = error.code
@@ -70,7 +71,7 @@ class MarkerWriter:
         return _wait(outcome, pending, now)
 
     def _note(self, partition: Partition, written: Written, marker: Marker, now: Millis) -> None:
-        self._appended(partition, written, now)
+        self._step.appended(partition, written)
         if partition.name.topic == OFFSETS_TOPIC:
             ended = TransactionEnded(marker.producer_id, marker.committed)
             self._groups.transaction_ended(partition, written.base_offset, ended)

@@ -25,8 +25,9 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.partition import Partition, Written
+from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, wall_time
 from andiron.model.machine import DecidingMachine, Decision, Promise
@@ -43,8 +44,6 @@ T = TypeVar("T")
 
 Encode = Callable[[Any], tuple[bytes | None, bytes | None]]  # a record to its key and value
 Read = Callable[[Batch], Iterable[tuple[int, Any]]]  # a batch to its records, each with its offset
-Wrote = Callable[[Partition, Written, Millis], None]  # a batch has been appended
-Kept = Callable[[Promise], None]  # whoever was given this may look again
 
 
 class Shard(Generic[M]):
@@ -55,15 +54,14 @@ class Shard(Generic[M]):
         partition: Partition,
         machine: M,
         encode: Encode,
-        wrote: Wrote,
-        kept: Kept = lambda promise: None,
+        step: Step,
         *,
         gone: ErrorCode = ErrorCode.NOT_COORDINATOR,
     ) -> None:
         self.partition, self.machine = partition, machine
         self.epoch = partition.epoch  # of the leadership it belongs to
         self.gone = False
-        self._encode, self._wrote, self._kept, self._gone_code = encode, wrote, kept, gone
+        self._encode, self._step, self._gone_code = encode, step, gone
 
     def load(self, read: Read, start: Offset, bytes_max: int) -> Offset:
         """Replay a piece of the log, as after a restart or a change of leader; returns where the next begins."""
@@ -121,7 +119,7 @@ class Shard(Generic[M]):
         end = self.partition.log.end
         for promise in decision.kept:
             promise.end = end
-            self._kept(promise)
+            self._step.touch(promise)
         return end
 
     def _write(self, decision: Decision[Any], now: Millis) -> None:
@@ -133,7 +131,7 @@ class Shard(Generic[M]):
             id, epoch = decision.transaction
             batch = build(records, producer_id=id, producer_epoch=epoch, transactional=True)
         written = self.partition.append_own(batch, now)
-        self._wrote(self.partition, written, now)
+        self._step.appended(self.partition, written)
         for offset, record in enumerate(decision.records, first):
             self.machine.replay(record, Offset(offset))
 

@@ -14,21 +14,22 @@ Read next: marker_writer.py, transactions/shard.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from andiron.broker.coordinators.coordinator import Coordinator, Plan, partition_of
+from andiron.broker.coordinators.marker_sender import MarkerSender
 from andiron.broker.coordinators.marker_writer import Outcome
-from andiron.broker.coordinators.shard import Shard, Wrote, readable, understood
+from andiron.broker.coordinators.shard import Shard, readable, understood
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.seldom import Seldom
 from andiron.broker.node.slices import InSlices
+from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Marker, Partition
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Millis, Offset, TopicPartition
+from andiron.model.ids import Millis
 from andiron.records.batch import Batch
 from andiron.transactions.records import TransactionRecord, decode_record, encode_record
 from andiron.transactions.requests import Markers, MarkersWritten
@@ -49,25 +50,17 @@ DONE_WITH = {
 
 log = logging.getLogger(__name__)
 
-WriteMarkers = Callable[[Marker, list[TopicPartition], Millis], Wait]
-Later = Callable[[Wait, Callable[[Any], None]], None]
-
 
 class TransactionCoordinator:
     """The transactional ids whose partitions are led here."""
 
     def __init__(
-        self, settings: TransactionSettings, metadata: Metadata, appended: Wrote, touch: Callable[[Any], None],
-        write: WriteMarkers, later: Later,
-    ) -> None:  # fmt: skip
+        self, settings: TransactionSettings, metadata: Metadata, markers: MarkerSender, step: Step
+    ) -> None:
         self.settings, self._metadata = settings, metadata
-        self._write, self._later = write, later
-        # Those that may owe markers, and where their logs ended at the last decision.
-        self._owing: dict[Shard[TransactionShard], Offset] = {}
+        self._markers, self._step = markers, step
         self._retries, self._seldom = Timetable(), Seldom()
-        self.shards = Coordinator(
-            TOPIC, Plan(self._machine, encode_record, _records, appended, touch, self._settled)
-        )
+        self.shards = Coordinator(TOPIC, Plan(self._machine, encode_record, _records, owes=True), step)
 
     def partition_of(self, transactional_id: str) -> int:
         """The number of the partition that an id is kept in."""
@@ -98,34 +91,25 @@ class TransactionCoordinator:
 
     # ── markers ──────────────────────────────────────────────────────────────────────
 
-    @property
-    def owes_markers(self) -> bool:
-        return bool(self._owing)
-
     def send_markers(self, now: Millis) -> None:
         """Send out the markers of what has been decided and committed. Some are written at once, and what follows from
-        that is decided here and now: it comes here again, and may be done with shards that are next in turn."""
-        for shard in list(self._owing):
-            if shard not in self._owing:
-                continue
+        that is decided here and now: then the shard owes again, and its turn comes at the end of this step too."""
+        owing = self.shards.owing
+        for shard, end in list(owing.items()):
             watermark = shard.partition.watermark
-            if watermark >= self._owing[shard] or shard.gone:
-                del self._owing[shard]
+            if watermark >= end or shard.gone:
+                del owing[shard]
             if not shard.gone:
                 for markers in shard.machine.take_markers(watermark):
                     self._send(shard, markers, now)
-
-    def _settled(self, shard: Shard[TransactionShard], now: Millis) -> None:
-        self._owing[shard] = shard.partition.log.end
-        self.send_markers(now)
 
     def _send(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:
         marker = Marker(
             markers.producer_id, markers.producer_epoch, markers.committed, markers.coordinator_epoch,
             markers.version,
         )  # fmt: skip
-        written = self._write(marker, list(markers.partitions), now)
-        self._later(written, partial(self._written, shard, markers, now))
+        written = self._markers.send(marker, list(markers.partitions), now)
+        self._step.later(written, partial(self._written, shard, markers, now))
 
     def _written(
         self, shard: Shard[TransactionShard], markers: Markers, now: Millis, outcome: Outcome
@@ -153,12 +137,12 @@ class TransactionCoordinator:
 
         if not shard.gone:
             run = self.shards.run(shard.partition.name.partition, told, now, DECISION_MS)
-            self._later(run.or_else(again), lambda response: None)
+            self._step.later(run.or_else(again), lambda response: None)
 
     def _try_again(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:
         if not shard.gone:
             shard.machine.put_back(markers)
-            self._owing[shard] = shard.partition.log.end
+            self.shards.owing[shard] = shard.partition.log.end
 
     # ── shards ───────────────────────────────────────────────────────────────────────
 

@@ -67,7 +67,7 @@ def _delete(
         start = _advance(partition, wanted.offset)
     except ProtocolError as error:
         return DeleteRecordsPartitionResult(wanted.partition_index, -1, error.code.number)
-    broker.touch(partition)
+    broker.step.moved(partition)
     result = DeleteRecordsPartitionResult(wanted.partition_index, start, 0)
     pending.append((partition, start, result))
     return result
@@ -75,7 +75,7 @@ def _delete(
 
 def _keep_starts(broker: Broker, pending: list[Pending]) -> None:
     try:
-        broker.housekeeping.save_starts()
+        broker.checkpoints.save_starts()
     except OSError as error:
         log.error("records are deleted only until the next start, for that cannot be written: %s", error)
         for _, _, result in pending:

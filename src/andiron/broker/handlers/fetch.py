@@ -81,7 +81,7 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> Answer | InSlices[
         return FetchResponse(error_code=error.code.number)
     if session is not None:
         session.is_replicas = _replica(body) is not None
-        broker.touch(session)  # an earlier fetch of the session waits no longer
+        broker.step.touch(session)  # an earlier fetch of the session waits no longer
     fetch = Fetch(broker, request, session)
     if fetch.is_long:
         return _at_length(fetch, request)
@@ -186,7 +186,7 @@ class Fetch:
     def _check_identity(self, wanted: FetchPartition) -> None:
         if self._replica is not None:
             member = self._broker.metadata.member
-            member.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.now)
+            member.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.step.now)
 
     def begin_to_wait(self) -> None:
         """There is not enough, as of this moment."""
@@ -335,7 +335,7 @@ class Fetch:
 
     def _is_held_back(self, partition: Partition) -> bool:
         """Whether a replica that is not in sync, and has time, must wait for others (replication_quota.py)."""
-        return self._is_throttled(partition) and self._broker.followers.quota.is_spent(self._broker.now)
+        return self._is_throttled(partition) and self._broker.followers.quota.is_spent(self._broker.step.now)
 
     def _is_throttled(self, partition: Partition) -> bool:
         named = partition.log.settings.leader_replication_throttled_replicas
@@ -367,7 +367,7 @@ class Fetch:
 
     def _spend(self, found: Found) -> None:
         if self._is_throttled(self._partition(found.asked)):
-            self._broker.followers.quota.spend(len(found.records), self._broker.now)
+            self._broker.followers.quota.spend(len(found.records), self._broker.step.now)
 
     def _is_news(self, found: Found) -> bool:
         asked = found.asked

@@ -158,7 +158,7 @@ def _append(
         traffic = broker.partitions.traffic.asked_for(topic.name, topic.topic_id, broker.image)
         count(traffic.failed_produces, error.code.name)
         return refused(broker, produced.index, error)
-    broker.appended(partition, written, request.now)
+    broker.step.appended(partition, written)
     answer = PartitionProduceResponse(
         produced.index, 0, written.base_offset, written.append_time, partition.log.start
     )
@@ -186,7 +186,7 @@ def refused(broker: Broker, index: int, error: ProtocolError) -> PartitionProduc
     if isinstance(error, BadRecords):
         answer.record_errors = [BatchIndexAndErrorMessage(*bad) for bad in error.records]
     if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
-        since = broker.seldom.again(error.detail, broker.now)
+        since = broker.seldom.again(error.detail, broker.step.now)
         if since is not None:
             log.error("what was produced cannot be written: %s%s", error.detail, since)
     return answer

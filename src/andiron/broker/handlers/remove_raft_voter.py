@@ -34,7 +34,7 @@ def handle(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRa
 
 def _removed(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRaftVoterResponse | Wait:
     body = request.body
-    changes = VoterChanges(broker.metadata.member, lambda: broker.now)
+    changes = VoterChanges(broker.metadata.member, broker.step)
     deadline = Millis(request.now + DECISION_MS)
     try:
         removed = changes.remove(NodeId(body.voter_id), bytes(body.voter_directory_id), deadline)

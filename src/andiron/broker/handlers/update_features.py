@@ -55,7 +55,7 @@ def _upgraded(
     broker: Broker, request: Request[UpdateFeaturesRequest], update: FeatureUpdateKey
 ) -> UpdateFeaturesResponse | Wait:
     member = broker.metadata.member
-    changes, before = VoterChanges(member, lambda: broker.now), member.voters.kraft_version
+    changes, before = VoterChanges(member, broker.step), member.voters.kraft_version
     check_kind(update)
     if update.max_version_level > 1:
         raise ErrorCode.INVALID_UPDATE_VERSION.error(f"{KRAFT_VERSION} is 0 or 1")

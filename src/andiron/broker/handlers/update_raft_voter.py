@@ -58,7 +58,7 @@ def _updated(broker: Broker, request: Request[UpdateRaftVoterRequest]) -> Wait:
         raise ErrorCode.INVALID_REQUEST.error(f"the voter does not know kraft.version {level}")
     voter = VoterNode(NodeId(body.voter_id), bytes(body.voter_directory_id), listeners)
     deadline = Millis(request.now + DECISION_MS)
-    return VoterChanges(member, lambda: broker.now).update(voter, deadline)
+    return VoterChanges(member, broker.step).update(voter, deadline)
 
 
 def _leader(broker: Broker) -> CurrentLeader:

@@ -23,8 +23,10 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.controller_registration import ControllerRegistration
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.features import OFFERED, unsupported
@@ -46,9 +48,6 @@ ALONE_MS = 3_000  # after which one that finds no controller leaves without a wo
 
 log = logging.getLogger(__name__)
 
-Decide = Callable[[Any, Millis, int], Wait]
-Later = Callable[[Wait, Callable[[Any], None]], None]
-
 
 class Stage(Enum):
     """Where in its life a broker is."""
@@ -64,14 +63,12 @@ class Lifecycle:
     """Registers this broker, and keeps it in the cluster."""
 
     def __init__(
-        self, settings: NodeSettings, metadata: Metadata, decide: Decide, later: Later,
-        clock: Callable[[], Millis], is_busy: Callable[[], bool] = lambda: False,
-    ) -> None:  # fmt: skip
-        self._settings, self._metadata = settings, metadata
-        self._decide, self._later, self._clock = decide, later, clock
-        self.controller = ControllerRegistration(settings, metadata, decide, later, clock)
-        self._is_busy = is_busy  # with logs that are not open yet
-        self._me = NodeId(settings.node_id)
+        self, settings: NodeSettings, metadata: Metadata, channel: ControllerChannel, step: Step
+    ) -> None:
+        self._settings, self._metadata, self._channel, self._step = settings, metadata, channel, step
+        self.controller = ControllerRegistration(settings, metadata, channel, step)
+        self._is_busy = False  # with logs that are not open yet
+        self.me = NodeId(settings.node_id)
         self.stage = Stage.NOWHERE
         self.epoch = -1
         self.trouble: str | None = None  # why it cannot be registered
@@ -90,7 +87,7 @@ class Lifecycle:
     ) -> None:
         """Register; `previous_epoch` is the one under which it last stopped cleanly, or -1."""
         self._request = BrokerRegistrationRequest(
-            broker_id=self._me,
+            broker_id=self.me,
             cluster_id=cluster_id,
             incarnation_id=incarnation,
             listeners=[Listener(*each, PLAINTEXT) for each in self._settings.advertised],
@@ -105,7 +102,7 @@ class Lifecycle:
     @property
     def image(self) -> BrokerImage | None:
         """This broker as the committed metadata has it, in this life."""
-        known = self._metadata.image.brokers.get(self._me)
+        known = self._metadata.image.brokers.get(self.me)
         return known if known is not None and known.epoch == self.epoch else None
 
     @property
@@ -113,6 +110,11 @@ class Lifecycle:
         """Whether it has read that it is let in."""
         known = self.image
         return known is not None and not known.fenced
+
+    @property
+    def is_broker(self) -> bool:
+        """Whether this node is a broker at all, and not a controller only."""
+        return "broker" in self._settings.roles
 
     # ── time ─────────────────────────────────────────────────────────────────────────
 
@@ -140,6 +142,10 @@ class Lifecycle:
             self._due = now
             self.tick(now)
 
+    def logs_left(self, are_left: bool) -> None:
+        """Whether there are logs still to be opened: until they are, the broker would rather stay fenced."""
+        self._is_busy = are_left
+
     def opened(self, now: Millis) -> None:
         """All logs are open: nothing stands in the way of being let in."""
         if self.stage is Stage.REGISTERED and not self.serves:
@@ -159,24 +165,24 @@ class Lifecycle:
     def _register(self, now: Millis) -> None:
         assert self._request is not None
         timeout_ms = self._settings.membership.broker_session_timeout_ms
-        asked = self._decide(self._request, now, timeout_ms)
+        asked = self._channel.decide(self._request, now, timeout_ms)
         self._ask(asked, BrokerRegistrationResponse, self._registered)
 
     def _registered(self, response: BrokerRegistrationResponse | None) -> None:
-        now = self._clock()
+        now = self._step.now
         if response is None or response.error_code:
             if response is not None:
                 code = ErrorCode.of(response.error_code)
                 if code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
                     log.info(
                         "broker %d is not registered until the session of the one before it runs out",
-                        self._me,
+                        self.me,
                     )
                     why = code.meaning
                 else:
                     why = self._why(code)
-                    log.error("broker %d is not registered: %s", self._me, why)
-                self.trouble = f"broker {self._me} is not taken in by its cluster: {why}"
+                    log.error("broker %d is not registered: %s", self.me, why)
+                self.trouble = f"broker {self.me} is not taken in by its cluster: {why}"
             self._due = Millis(now + RETRY_MS * 5)
             return
         self.stage, self.epoch, self.trouble = Stage.REGISTERED, response.broker_epoch, None
@@ -194,18 +200,18 @@ class Lifecycle:
     def _heartbeat(self, now: Millis) -> None:
         settings = self._settings.membership
         request = BrokerHeartbeatRequest(
-            self._me,
+            self.me,
             self.epoch,
             self._metadata.applied - 1,
-            want_fence=not self.serves and self._is_busy(),
+            want_fence=not self.serves and self._is_busy,
             want_shut_down=self.stage is Stage.LEAVING,
         )
         self._due = Millis(now + settings.broker_heartbeat_interval_ms)
         timeout_ms = ALONE_MS if self.stage is Stage.LEAVING else settings.broker_session_timeout_ms
-        self._ask(self._decide(request, now, timeout_ms), BrokerHeartbeatResponse, self._answered)
+        self._ask(self._channel.decide(request, now, timeout_ms), BrokerHeartbeatResponse, self._answered)
 
     def _answered(self, response: BrokerHeartbeatResponse | None) -> None:
-        now = self._clock()
+        now = self._step.now
         if response is None:
             self._due = Millis(now + RETRY_MS)
             if self.stage is Stage.LEAVING:
@@ -214,7 +220,7 @@ class Lifecycle:
             ErrorCode.STALE_BROKER_EPOCH.number,
             ErrorCode.BROKER_ID_NOT_REGISTERED.number,
         ):
-            log.warning("broker %d registers again: %s", self._me, ErrorCode.of(response.error_code).meaning)
+            log.warning("broker %d registers again: %s", self.me, ErrorCode.of(response.error_code).meaning)
             if self.stage is Stage.LEAVING:
                 self.stage = Stage.LEFT
             else:
@@ -227,7 +233,7 @@ class Lifecycle:
     @property
     def _is_last(self) -> bool:
         """Whether no other broker has to read that this one leads nothing any more, nor to take over from it."""
-        return not any(each.live and each.id != self._me for each in self._metadata.image.brokers.values())
+        return not any(each.live and each.id != self.me for each in self._metadata.image.brokers.values())
 
     def _ask(self, wait: Wait, kind: type[Any], then: Callable[[Any], None]) -> None:
         """Go on with the controller's answer; None if there was nobody to ask. A controller at this very node refuses
@@ -244,4 +250,4 @@ class Lifecycle:
             log.info("the controller does not answer: %s", error.detail)
             return None
 
-        self._later(wait.or_else(refused), answered)
+        self._step.later(wait.or_else(refused), answered)

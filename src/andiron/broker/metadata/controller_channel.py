@@ -19,12 +19,12 @@ Read next: handlers/envelope.py, the other end of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.request import ForwardedRequest, Request
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address, Millis
@@ -56,8 +56,8 @@ ELSEWHERE = {ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION}
 class ControllerChannel:
     """Asks the controller for a node."""
 
-    def __init__(self, metadata: Metadata, calls: Calls, client_id: str, clock: Callable[[], Millis]) -> None:
-        self._metadata, self._calls, self._client_id, self._clock = metadata, calls, client_id, clock
+    def __init__(self, metadata: Metadata, calls: Calls, client_id: str, step: Step) -> None:
+        self._metadata, self._calls, self._client_id, self._step = metadata, calls, client_id, step
 
     def decide(self, request: Any, now: Millis, timeout_ms: int, version: int | None = None) -> Wait:
         """Let the controller decide; the Wait gives its response once that is committed.
@@ -94,14 +94,14 @@ class ControllerChannel:
         return asked.or_else(lambda error: self._again(request, version, deadline, error))
 
     def _again(self, request: Any, version: int | None, deadline: Millis, error: ProtocolError) -> Wait:
-        now = self._clock()
+        now = self._step.now
         if error.code not in ELSEWHERE:
             raise error
         if now >= deadline:
             raise ErrorCode.REQUEST_TIMED_OUT.error(f"the controller could not be asked: {error.detail}")
 
         def attempt() -> Wait:
-            return self._attempt(request, version, deadline, self._clock())
+            return self._attempt(request, version, deadline, self._step.now)
 
         return Wait((), lambda: False, Millis(min(deadline, now + RETRY_MS)), attempt, attempt)
 

@@ -13,11 +13,10 @@ Read next: controller/registrations.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any
 
+from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.metadata import Metadata
-from andiron.broker.node.waiting import Wait
+from andiron.broker.node.step import Step
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.features import OFFERED
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -43,12 +42,10 @@ class ControllerRegistration:
         self,
         settings: NodeSettings,
         metadata: Metadata,
-        decide: Callable[[Any, Millis, int], Wait],
-        later: Callable[[Wait, Callable[[Any], None]], None],
-        clock: Callable[[], Millis],
+        channel: ControllerChannel,
+        step: Step,
     ) -> None:
-        self._settings, self._metadata = settings, metadata
-        self._decide, self._later, self._clock = decide, later, clock
+        self._settings, self._metadata, self._channel, self._step = settings, metadata, channel, step
         self._request: ControllerRegistrationRequest | None = None
         self._due = NEVER
 
@@ -75,13 +72,13 @@ class ControllerRegistration:
         self._due = NEVER
         known = self._metadata.image.controllers.get(NodeId(self._settings.node_id))
         if known is None or known.incarnation != self._request.incarnation_id:
-            asked = self._decide(self._request, now, TIMEOUT_MS).or_else(_refusal)
-            self._later(asked, self._answered)
+            asked = self._channel.decide(self._request, now, TIMEOUT_MS).or_else(_refusal)
+            self._step.later(asked, self._answered)
 
     def _answered(self, response: ControllerRegistrationResponse) -> None:
         if response.error_code:
             log.info("this controller is not registered yet: %s", ErrorCode.of(response.error_code).meaning)
-            self._due = Millis(self._clock() + RETRY_MS)
+            self._due = Millis(self._step.now + RETRY_MS)
 
 
 def _refusal(error: ProtocolError) -> ControllerRegistrationResponse:

@@ -10,7 +10,7 @@ Clients are told, and partitions made, from the committed image only. What has b
 does a node that was away for too long (snapshot_fetch.py); then what it changes is told like anything else.
 
 The controller lives where the log is led, for as long as it is: a node that begins to lead makes one out of its image
-and the rest of its log (quorum_member.py tells when), and drops it when it leads no more. Those who wait for it then
+and the rest of its log (`follow_quorum`), and drops it when it leads no more. Those who wait for it then
 are sent to the next.
 
 Where the controller is, all nodes come to fetch, again and again. One whose connection breaks and who does not come
@@ -22,18 +22,20 @@ Read next: quorum_member.py, controller_channel.py for how requests get here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 
-from andiron.broker.coordinators.shard import READ_BYTES, Shard, Wrote, batches_between, data_records
+from andiron.broker.coordinators.shard import READ_BYTES, Shard, batches_between, data_records
 from andiron.broker.metadata.bootstrap_checkpoint import bootstrap_records
+from andiron.broker.metadata.known_brokers import Acquaintances
 from andiron.broker.metadata.observer_watch import Watch
-from andiron.broker.metadata.quorum_member import QuorumMember, Told
-from andiron.broker.metadata.snapshot_fetch import Whole
-from andiron.broker.metadata.snapshot_generator import SnapshotCutting, View
+from andiron.broker.metadata.quorum_facts import LostLead, TookLead, Whole
+from andiron.broker.metadata.quorum_member import QuorumMember
+from andiron.broker.metadata.snapshot_generator import SnapshotCutting
 from andiron.broker.metadata.standalone_format import found, may_found
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.flushing import Sync
+from andiron.broker.replicas.flushing import Flushing
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
@@ -41,13 +43,11 @@ from andiron.controller.controller import BeginCluster, Controller
 from andiron.controller.heartbeats import BrokerGone
 from andiron.controller.image import Delta, Image
 from andiron.controller.records import MetadataRecord, decode_record, encode_record
-from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
-from andiron.log.disk import Disk
+from andiron.controller.snapshot import changes, offset_of, records_of
 from andiron.model.chance import Chance
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
-from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.ids import NEVER, Address, Millis, NodeId, Offset
 from andiron.model.machine import Loaded, TimePassed
-from andiron.quorum.snapshot import SnapshotId
 from andiron.records.batch import Batch
 
 RETRY_MS = 1_000
@@ -61,15 +61,14 @@ class Metadata:
     _cutting: SnapshotCutting
 
     def __init__(
-        self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
-        directory: Callable[[], bytes], sync: Sync, wrote: Wrote, grown: Callable[[Partition], None],
-        touch: Callable[[Hashable], None],
+        self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls, flushing: Flushing,
+        step: Step,
     ) -> None:  # fmt: skip
-        self._settings, self._disk, self._chance, self._cluster_id = settings, disk, chance, cluster_id
-        self._sync, self._wrote, self._touch = sync, wrote, touch
-        told = Told(self._leads, self._lost, grown, self._replaced)
-        self.member = QuorumMember(settings, disk, chance, calls, cluster_id, directory, sync, told)
+        self._settings, self._directories, self._chance = settings, directories, chance
+        self._flushing, self._step = flushing, step
+        self.member = QuorumMember(settings, directories, chance, calls, flushing, step)
         self.image = Image()
+        self.acquaintances = Acquaintances(settings.membership.broker_session_timeout_ms)
         self.applied = Offset(0)
         self._applied_time = Millis(-1)  # of the last record
         self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
@@ -79,13 +78,14 @@ class Metadata:
         self._rests_until = Millis(0)  # after what it had to do could not be written
         self._watch = Watch()
 
-    def open(self, directories: LogDirectories, now: Millis) -> None:
+    def open(self, now: Millis) -> None:
         """Open the log; raises before anything is changed where what was committed is damaged or gone. A node by itself
         that has none begins with what makes it a cluster."""
-        self.member.open(directories, now)
+        directories = self._directories
+        self.member.open(now)
         is_new = not self.partition.log.end and not self.member.snapshots.table
         if is_new and may_found(self._settings):
-            found(self._settings, self._disk, self.member.snapshots, directories.metadata_id, now)
+            found(self._settings, directories.disk, self.member.snapshots, directories.metadata_id, now)
 
     def start(self, now: Millis) -> None:
         """Read what the log stands on, and take part in the quorum."""
@@ -93,11 +93,9 @@ class Metadata:
         newest = member.snapshots.newest()
         if newest is not None:
             self.image, self.applied = newest.image, newest.id.end
-        self._cutting = SnapshotCutting(
-            self._settings.metadata_log, member.snapshots, self.partition.log, self._disk, self._sync, self._view,
-            lambda: not self.image.transaction.is_open, now,
-        )  # fmt: skip
+        self._cutting = SnapshotCutting(self._settings.metadata_log, member, self.image, self._flushing, now)
         member.start(None if newest is None else newest.voters, now)
+        self.follow_quorum(now)
 
     @property
     def partition(self) -> Partition:
@@ -123,8 +121,9 @@ class Metadata:
 
     @property
     def leads(self) -> bool:
-        """Whether the controller is here."""
-        return self._shard is not None
+        """Whether the controller is here: it is made, and its log is still led in the epoch that it was made for."""
+        shard = self._shard
+        return shard is not None and self.member.leads and shard.epoch == self.partition.epoch
 
     @property
     def controller_id(self) -> NodeId:
@@ -150,27 +149,39 @@ class Metadata:
     def decide(self, request: object, now: Millis, timeout_ms: int) -> Wait:
         """Let the controller decide, which is to be here."""
         shard = self._shard
-        if shard is None:
+        if shard is None or not self.leads:
             raise ErrorCode.NOT_CONTROLLER.error("the controller is on another node")
         try:
             return shard.run(request, now, timeout_ms)
         finally:
             if shard.gone:
                 self._lost()
-                self._leads(self.partition.epoch, now)  # what was not written must not be thought of either
+                self._leads(now)  # what was not written must not be thought of either
             else:
                 is_over = self.partition.failure is not None  # nothing can be decided until a restart
                 due = max(shard.machine.next_deadline(), self._rests_until)
                 self._controller_at = NEVER if is_over else due
 
-    def _leads(self, epoch: LeaderEpoch, now: Millis) -> None:
+    def follow_quorum(self, now: Millis) -> None:
+        """Let what the quorum has settled take effect: who leads, and from where the log goes on."""
+        for fact in self.member.facts.take():
+            match fact:
+                case TookLead(epoch):
+                    if self.member.leads and self.partition.epoch == epoch:
+                        self._leads(now)
+                case LostLead():
+                    self._lost()
+                case Whole():
+                    self._replaced(fact, now)
+
+    def _leads(self, now: Millis) -> None:
         seed = int.from_bytes(self._chance.token(16), "big")
         controller = Controller(
-            self._settings.for_controller(self._cluster_id()), seed,
-            lambda: bootstrap_records(self._disk, self._settings.metadata_log_dir),
+            self._settings.for_controller(self._directories.cluster_id), seed,
+            lambda: bootstrap_records(self._directories.disk, self._settings.metadata_log_dir),
         )  # fmt: skip
         shard = self._shard = Shard(
-            self.partition, controller, _encode, self._wrote, self._touch, gone=ErrorCode.NOT_CONTROLLER
+            self.partition, controller, _encode, self._step, gone=ErrorCode.NOT_CONTROLLER
         )
         for record in records_of(self.image):
             controller.replay(record, offset_of(self.image))
@@ -183,11 +194,12 @@ class Metadata:
             self._see_to(request, now)
         others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
         self._watch.begin(others, self.member.leader_before, now)
-        self._touch(self.member)
+        self._step.touch(self.member)
 
     def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
         """A node follows the metadata from here."""
         self.member.fetched_by(node, offset, now)
+        self.follow_quorum(now)  # a leader that was voted out resigns when that is committed
         self._watch.seen(node, conn)
 
     def heard_of(self, node: NodeId, conn: int, now: Millis) -> None:
@@ -203,10 +215,10 @@ class Metadata:
     def _lost(self) -> None:
         shard, self._shard, self._controller_at = self._shard, None, NEVER
         self._watch = Watch()
-        self._touch(self.member)
+        self._step.touch(self.member)
         if shard is not None:
             shard.gone = True
-            self._touch(shard)
+            self._step.touch(shard)
 
     # ── time ─────────────────────────────────────────────────────────────────────────
 
@@ -221,7 +233,8 @@ class Metadata:
     def tick(self, now: Millis) -> None:
         """Do what time has brought."""
         self.member.tick(now)
-        self._cutting.tick(now)
+        self.follow_quorum(now)
+        self._cutting.tick(self.applied, self._applied_time, now)
         if self._controller_at <= now:
             self._see_to(TimePassed(), now)
         for node in self._watch.take_gone(now):
@@ -275,11 +288,6 @@ class Metadata:
             self.image.replay(record, Offset(whole.id.end - 1))
         self.applied, self._skipped = whole.id.end, True
         self._cutting.start_anew(now)
-
-    def _view(self) -> View:
-        epoch = self.partition.log.epochs.epoch_of(self.applied - 1)
-        about = self.member.voters.history.about(self.applied)
-        return View(SnapshotId(self.applied, epoch), copy_of(self.image), self._applied_time, about)
 
 
 def _encode(record: MetadataRecord) -> tuple[None, bytes]:

@@ -23,16 +23,12 @@ Read next: metadata.py, where the delta comes from; partitions.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable
 
-from andiron.broker.coordinators.group_coordinator import GroupCoordinator
-from andiron.broker.coordinators.transaction_coordinator import TransactionCoordinator
+from andiron.broker.coordinators.coordinators import Coordinators
 from andiron.broker.metadata.broker_lifecycle import Lifecycle
-from andiron.broker.metadata.known_brokers import Acquaintances
 from andiron.broker.metadata.metadata import Metadata
-from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.node.step import Step
 from andiron.broker.replicas.housekeeping import Housekeeping
-from andiron.broker.replicas.isr import InSync
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.partitions import Partitions
 from andiron.controller.image import Delta
@@ -45,17 +41,12 @@ class Following:
     """Lets what is committed take effect here."""
 
     def __init__(
-        self, metadata: Metadata, partitions: Partitions, lifecycle: Lifecycle, in_sync: InSync,
-        flushing: Flushing, housekeeping: Housekeeping, groups: GroupCoordinator, transactions: TransactionCoordinator,
-        touch: Callable[[Hashable], None], acquaintances: Acquaintances, *, is_broker: bool,
+        self, metadata: Metadata, lifecycle: Lifecycle, partitions: Partitions, housekeeping: Housekeeping,
+        coordinators: Coordinators, step: Step,
     ) -> None:  # fmt: skip
-        self._metadata, self._partitions, self._lifecycle, self._in_sync = (
-            metadata, partitions, lifecycle, in_sync,
-        )  # fmt: skip
-        self._flushing, self._housekeeping = flushing, housekeeping
-        self._groups, self._transactions, self._touch = groups, transactions, touch
-        self._is_broker, self._entered = is_broker, False
-        self.acquaintances = acquaintances
+        self._metadata, self._lifecycle, self._partitions = metadata, lifecycle, partitions
+        self._housekeeping, self._coordinators, self._step = housekeeping, coordinators, step
+        self._entered = False
         self.settled = False  # the partitions are those of the metadata, and nothing else lies about
 
     def follow(self, now: Millis) -> Delta:
@@ -65,15 +56,17 @@ class Following:
         if not self._entered:
             return Delta()
         delta = self._metadata.take_delta()
-        for partition in self._partitions.apply(delta, self._metadata.image, now):
+        changed = self._partitions.apply(delta, self._metadata.image, now)
+        self._lifecycle.logs_left(self._partitions.is_behind)
+        for partition in changed:
             self._changed(partition, now)
         if delta.partitions or delta.removed_topics:
-            self._groups.topics_changed([topic.name for topic in delta.removed_topics], now)
+            self._coordinators.groups.topics_changed([topic.name for topic in delta.removed_topics], now)
         if delta.brokers:
-            self.acquaintances.moved(self._metadata.image, now)
+            self._metadata.acquaintances.moved(self._metadata.image, now)
             self._lifecycle.metadata_moved(now)
-            self._in_sync.check_soon(now)
-        self._touch(self._metadata.partition)
+            self._partitions.brokers_moved(now)
+        self._step.moved(self._metadata.partition)
         return delta
 
     @property
@@ -83,32 +76,31 @@ class Following:
 
     def _may_enter(self) -> bool:
         """Whether the metadata has come to this life of this broker; a controller alone has nothing to wait for."""
-        return not self._is_broker or self._lifecycle.image is not None
+        return not self._lifecycle.is_broker or self._lifecycle.image is not None
 
     def open_more(self, now: Millis) -> None:
         """Open the next few logs that the metadata speaks of; when all are open, the broker can be let in."""
-        for partition in self._partitions.open_more(self._metadata.image, now):
+        changed = self._partitions.open_more(self._metadata.image, now)
+        self._lifecycle.logs_left(self._partitions.is_behind)
+        for partition in changed:
             self._changed(partition, now)
         if not self._partitions.is_behind:
             self._lifecycle.opened(now)
 
-    def settle(self, lag_ms_max: int, now: Millis) -> None:
+    def settle(self, now: Millis) -> None:
         """The node is ready for the first time: everything is in its place."""
         self.settled = True
         self._partitions.set_aside_strays()
         self._housekeeping.start(now)
-        self._in_sync.check((), lag_ms_max, now)
+        self._partitions.watch_isrs(now)
         if told := self._metadata.image.kept.told():
             log.warning("kept for Kafka, and not enforced here: %s", told)
 
     def _changed(self, partition: Partition, now: Millis) -> None:
         """A partition is here, has another role or other settings, or is gone."""
-        self._touch(partition)
-        for coordinator in (self._groups.shards, self._transactions.shards):
-            if partition.name.topic == coordinator.topic:
-                coordinator.follow(partition, now)
+        self._step.moved(partition)
+        self._coordinators.follow(partition, now)
         if partition.retired:
-            self._flushing.forget(partition)
             self._housekeeping.forget(partition)
         elif partition.needs_flush:
-            self._flushing.want(partition)
+            self._step.flush(partition)

@@ -20,26 +20,22 @@ Read next: replication/follower.py; snapshot_fetch.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
+from andiron.broker.metadata.quorum_facts import Whole
 from andiron.broker.metadata.quorum_messages import fetch_request
-from andiron.broker.metadata.quorum_voters import QuorumVoters
-from andiron.broker.metadata.snapshot_fetch import SnapshotFetch, Told, Whole
-from andiron.broker.metadata.snapshot_files import SnapshotFiles
-from andiron.broker.node.calls import Calls
+from andiron.broker.metadata.snapshot_fetch import SnapshotFetch
 from andiron.broker.replicas.fetch_messages import fetched
-from andiron.broker.replicas.flushing import Sync
-from andiron.broker.replicas.partition import Partition
-from andiron.broker.settings.node_settings import NodeSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
-from andiron.quorum.events import Event, LeaderAway, LeaderHeard, LeaderSeen
-from andiron.quorum.quorum import Quorum
+from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
 from andiron.quorum.snapshot import SnapshotId
 from andiron.records.batch import iterate
 from andiron.replication.follower import Position
 from andiron.wire.messages.fetch import FetchResponse, PartitionData
+
+if TYPE_CHECKING:
+    from andiron.broker.metadata.quorum_member import QuorumMember
 
 LANE = "metadata"  # fetches may wait, and the rest should not have to wait for them
 REFUSED_MS = 1_000  # before a node that will have nothing to do with this one is asked again
@@ -47,44 +43,27 @@ REFUSED_MS = 1_000  # before a node that will have nothing to do with this one i
 log = logging.getLogger(__name__)
 
 
-class Surroundings(NamedTuple):
-    """What fetching needs of its node."""
-
-    me: NodeId
-    settings: NodeSettings
-    calls: Calls
-    cluster_id: Callable[[], str]
-    directory: Callable[[], bytes]
-    quorum: Quorum
-    partition: Partition
-    voters: QuorumVoters
-    step: Callable[[Event, Millis], None]
-    grown: Callable[[Partition], None]
-    replaced: Callable[[Whole, Millis], None]  # the log goes on from where this snapshot ends
-    refused: Callable[[ErrorCode, Millis], None]  # the leader will have nothing to do with this node
-
-
 class QuorumFetch:
-    """One question to the leader at a time."""
+    """One question to the leader at a time. It is the member's own hand: what the answers say of the leader goes to the
+    member at once, which may have it follow another before the answer is taken in."""
 
-    def __init__(self, around: Surroundings, snapshots: SnapshotFiles, sync: Sync) -> None:
-        self._around, self._snapshots = around, snapshots
-        told = Told(around.step, self._whole, self._snapshot_given_up)
-        self._snapshot = SnapshotFetch(
-            around.me, around.settings.quorum, around.calls, around.cluster_id, snapshots, sync, told
-        )
+    def __init__(self, member: QuorumMember) -> None:
+        self._member = member
+        self._snapshot = SnapshotFetch(member)
         self._asking = False
         self._leaders = 0  # that it has followed: what an earlier one answers is of no interest
         self._fetch_at = NEVER  # when to try again
         self._turn = 0  # whom to ask next for the leader
 
     def next_deadline(self) -> Millis:
-        return min(self._fetch_at, self._snapshot.next_deadline())
+        return min(self._fetch_at, self._snapshot.given_up_until, self._snapshot.next_deadline())
 
     def tick(self, now: Millis) -> None:
         """Try again, or read on in a snapshot."""
-        self._snapshot.tick(now)
-        if self._fetch_at <= now:
+        whole = self._snapshot.tick(now)
+        if whole is not None:
+            self._go_on_from(whole, now)
+        if min(self._fetch_at, self._snapshot.given_up_until) <= now:
             self.fetch(now)
 
     def soon(self, now: Millis) -> None:
@@ -101,45 +80,48 @@ class QuorumFetch:
 
     def fetch(self, now: Millis) -> None:
         """Ask the leader for what comes next, or somebody for the leader."""
-        around, quorum = self._around, self._around.quorum
-        self._fetch_at = NEVER
+        member, quorum = self._member, self._member.quorum
+        self._fetch_at = self._snapshot.given_up_until = NEVER
         if self._asking or quorum.leads or self._snapshot.under_way:
             return
         position, to = self._position(), self._whom_to_ask()
         if position is None or to is None:
             return  # until it is flushed; until a leader is known
         self._asking = True
-        timeout_ms = around.settings.quorum.controller_quorum_fetch_timeout_ms
+        timeout_ms = member.settings.quorum.controller_quorum_fetch_timeout_ms
         epoch, leader, leaders = quorum.epoch, quorum.leader, self._leaders
-        watermark = around.partition.watermark
+        watermark = member.partition.watermark
         wait_ms = 0 if leader is None else timeout_ms // 4
         request = fetch_request(
-            around.cluster_id(), around.me, around.directory(), epoch, position, watermark, wait_ms
-        )
+            member.directories.cluster_id, member.me, member.directories.metadata_id, epoch, position, watermark,
+            wait_ms,
+        )  # fmt: skip
 
         def answered(response: FetchResponse | None, now: Millis) -> None:
             if self._leaders == leaders and not quorum.leads:
                 self._asking = False
                 self._answered(response, epoch, leader, now)
 
-        around.calls.call(to, LANE, request, timeout_ms, answered)
+        member.calls.call(to, LANE, request, timeout_ms, answered)
 
     def _position(self) -> Position | None:
         """A log that has nothing after its snapshot ends with the last record of that."""
-        position = self._around.partition.position()
+        position = self._member.partition.position()
         if position is None:
             return None
-        return position._replace(last_epoch=max(position.last_epoch, self._snapshots.table.latest_epoch))
+        return position._replace(
+            last_epoch=max(position.last_epoch, self._member.snapshots.table.latest_epoch)
+        )
 
     def _whom_to_ask(self) -> Address | None:
-        around = self._around
-        if around.quorum.leader is not None:
-            return around.voters.addresses.get(around.quorum.leader)
-        if around.me in around.quorum.voters:
+        member = self._member
+        if member.quorum.leader is not None:
+            return member.voters.addresses.get(member.quorum.leader)
+        if member.me in member.quorum.voters:
             return None  # the leader will tell, or this node will stand
         self._turn += 1
-        known = [address for node, address in around.voters.addresses.items() if node != around.me]
-        others = [*around.settings.bootstrap_controllers, *known]
+        known = [address for node, address in member.voters.addresses.items() if node != member.me]
+        others = [*member.settings.bootstrap_controllers, *known]
         return others[self._turn % len(others)] if others else None
 
     # ── answers ──────────────────────────────────────────────────────────────────────
@@ -161,47 +143,48 @@ class QuorumFetch:
         self, response: FetchResponse | None, epoch: LeaderEpoch, leader: NodeId | None, now: Millis
     ) -> int:
         """Take in an answer; returns how long to wait before the next question."""
-        around = self._around
-        retry_ms = around.settings.quorum.controller_quorum_retry_backoff_ms
+        member = self._member
+        retry_ms = member.settings.quorum.controller_quorum_retry_backoff_ms
         if response is None:
-            around.step(LeaderAway(epoch), now)
+            member.step(LeaderAway(epoch), now)
             return retry_ms
         if response.error_code or not response.responses:
-            around.refused(ErrorCode.of(response.error_code), now)
+            member.refused(ErrorCode.of(response.error_code), now)
             return REFUSED_MS
         for node in response.node_endpoints:
-            around.voters.addresses[NodeId(node.node_id)] = Address(node.host, node.port)
+            member.voters.addresses[NodeId(node.node_id)] = Address(node.host, node.port)
         said: PartitionData = response.responses[0].partitions[0]
         if said.error_code == ErrorCode.DUPLICATE_BROKER_REGISTRATION.number:
-            around.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
+            member.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
             return REFUSED_MS
         if said.error_code or leader is None:  # the leader itself says who it is, too
             seen = said.current_leader
             if seen is not None:
-                around.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
+                member.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
             if leader is not None and (seen is None or seen.leader_id < 0):
-                around.step(LeaderAway(epoch), now)  # it has been started anew, and leads no more
+                member.step(LeaderAway(epoch), now)  # it has been started anew, and leads no more
             return retry_ms
-        if (epoch, leader) != (around.quorum.epoch, around.quorum.leader):
+        if (epoch, leader) != (member.quorum.epoch, member.quorum.leader):
             return retry_ms  # of a leader that is none any more
-        around.step(LeaderHeard(epoch), now)
+        member.step(LeaderHeard(epoch), now)
         if said.snapshot_id is not None and said.snapshot_id.end_offset >= 0:
             id = SnapshotId(Offset(said.snapshot_id.end_offset), LeaderEpoch(said.snapshot_id.epoch))
-            self._snapshot.begin(id, around.voters.addresses[leader], epoch, now)
+            self._snapshot.begin(id, member.voters.addresses[leader], epoch, now)
             return 0 if self._snapshot.under_way else REFUSED_MS
-        was, taken = around.partition.log.end, fetched(said)._replace(log_start=Offset(0))
-        around.partition.take(taken, now)
-        around.voters.follow(iterate(taken.records), was, around.partition.log.end, now)
-        around.grown(around.partition)
+        was, taken = member.partition.log.end, fetched(said)._replace(log_start=Offset(0))
+        member.partition.take(taken, now)
+        if member.voters.follow(iterate(taken.records), was, member.partition.log.end):
+            member.voters_changed(now)
+        member.node_step.metadata_grown(member.partition)
         return 0
 
     # ── snapshots ────────────────────────────────────────────────────────────────────
 
-    def _whole(self, whole: Whole, now: Millis) -> None:
+    def _go_on_from(self, whole: Whole, now: Millis) -> None:
         """A snapshot is here: forget the log, and go on from where it ends."""
-        around, partition = self._around, self._around.partition
+        member, partition = self._member, self._member.partition
         try:
-            if around.quorum.leads or whole.id.end <= partition.watermark:
+            if member.quorum.leads or whole.id.end <= partition.watermark:
                 raise ErrorCode.INVALID_REQUEST.error(
                     f"snapshot {whole.id} says nothing that is not known here"
                 )
@@ -210,12 +193,10 @@ class QuorumFetch:
             log.error("the metadata log cannot be written: %s", error.detail)
             self._fetch_at = Millis(now + REFUSED_MS)
             return
-        self._snapshots.drop_before(whole.id.end)
+        member.snapshots.drop_before(whole.id.end)
         partition.follow(partition.epoch, whole.id.end)
-        around.voters.restart(whole.id.end, whole.voters, now)
-        around.replaced(whole, now)
-        around.grown(partition)
+        member.voters.restart(whole.id.end, whole.voters)
+        member.voters_changed(now)
+        member.facts.note(whole)
+        member.node_step.metadata_grown(partition)
         self.fetch(now)
-
-    def _snapshot_given_up(self, now: Millis) -> None:
-        self._fetch_at = Millis(now + REFUSED_MS)

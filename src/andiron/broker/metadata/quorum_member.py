@@ -8,18 +8,20 @@
 A log that was kept short does not begin at 0 but where a snapshot ends (snapshot_files.py). So what a node has in its
 snapshots counts as if it were still in its log: it is committed, and of an epoch that its vote goes by.
 
-Read next: quorum_fetch.py; metadata.py, which is told when this node begins to lead and when that ends.
+Read next: quorum_fetch.py; quorum_facts.py, by which metadata.py learns that this node begins to lead, and that
+it leads no more.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from andiron.broker.metadata.metadata_log import MetadataLog
 from andiron.broker.metadata.observers import Observers
-from andiron.broker.metadata.quorum_fetch import QuorumFetch, Surroundings
+from andiron.broker.metadata.quorum_facts import LostLead, QuorumFacts, TookLead
+from andiron.broker.metadata.quorum_fetch import QuorumFetch
 from andiron.broker.metadata.quorum_messages import (
     METADATA,
     TOPIC_ID,
@@ -28,14 +30,13 @@ from andiron.broker.metadata.quorum_messages import (
     vote_request,
 )
 from andiron.broker.metadata.quorum_voters import QuorumVoters
-from andiron.broker.metadata.snapshot_fetch import Whole
 from andiron.broker.metadata.snapshot_files import SnapshotFiles, bring_together
 from andiron.broker.node.calls import Calls
-from andiron.broker.replicas.flushing import Sync
+from andiron.broker.node.step import Step
+from andiron.broker.replicas.flushing import Flushing
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.log.disk import Disk
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset
@@ -77,16 +78,6 @@ POSTPONED_MS = 1_000  # until what could not be written down is tried again
 log = logging.getLogger(__name__)
 
 
-class Told(NamedTuple):
-    """Who is told of what: the node begins to lead, it does not lead any more, its log has grown, or goes on from
-    where a snapshot ends."""
-
-    leads: Callable[[LeaderEpoch, Millis], None]
-    lost: Callable[[], None]
-    grown: Callable[[Partition], None]
-    replaced: Callable[[Whole, Millis], None]
-
-
 class QuorumMember:
     """The metadata log at this node, and its voice in who leads it."""
 
@@ -95,27 +86,28 @@ class QuorumMember:
     fetching: QuorumFetch
 
     def __init__(
-        self, settings: NodeSettings, disk: Disk, chance: Chance, calls: Calls, cluster_id: Callable[[], str],
-        directory: Callable[[], bytes], sync: Sync, told: Told,
+        self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls, flushing: Flushing,
+        step: Step,
     ) -> None:  # fmt: skip
-        self._settings, self._disk, self._chance, self._calls = settings, disk, chance, calls
-        self._cluster_id, self._directory_id, self._sync, self._told = cluster_id, directory, sync, told
+        self.settings, self.directories, self._chance = settings, directories, chance
+        self.calls, self.flushing, self.node_step = calls, flushing, step
         self._directory = f"{settings.metadata_log_dir}/{METADATA}"
-        self.snapshots = SnapshotFiles(disk, self._directory)
-        self._files = MetadataLog(settings, disk, self._directory)
-        self._me = NodeId(settings.node_id)
-        self.voters = QuorumVoters(settings, directory, self._voters_changed)
+        self.snapshots = SnapshotFiles(directories.disk, self._directory)
+        self._files = MetadataLog(settings, directories.disk, self._directory)
+        self.me = NodeId(settings.node_id)
+        self.voters = QuorumVoters(settings, directories)
         self.observers = Observers()
+        self.facts = QuorumFacts(step)
         self.leader_before = NOBODY  # the last one that was followed
         self.trouble: str | None = None  # why the others will have nothing to do with this node
         self._doubted_at: Millis | None = None  # since when they take it for a second one of its id
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
-    def open(self, directories: LogDirectories, now: Millis) -> None:
+    def open(self, now: Millis) -> None:
         """Open the log and its snapshots."""
         self.snapshots.open()
-        held = self._files.open(self.snapshots, directories, now)
+        held = self._files.open(self.snapshots, self.directories, now)
         self.partition = Partition(METADATA, TOPIC_ID, held)
 
     def start(self, voters: VotersRecord | None, now: Millis) -> None:
@@ -124,17 +116,13 @@ class QuorumMember:
         bring_together(self.partition.log, self.snapshots.table, now)
         self.voters.load(self.partition, self.snapshots.table.committed, voters)
         self.quorum = Quorum(
-            self._me, self.voters.latest.ids, self._settings.quorum, self._chance,
-            self.log_end, self._disk, self._directory, voters_in_log=self.voters.history.is_in_log,
-            may_stand=lambda: self.voters.history.needs(self._me, self.partition.watermark),
+            self.me, self.voters.latest.ids, self.settings.quorum, self._chance,
+            self.log_end, self.directories.disk, self._directory, voters_in_log=self.voters.history.is_in_log,
+            may_stand=lambda: self.voters.history.needs(self.me, self.partition.watermark),
         )  # fmt: skip
-        around = Surroundings(
-            self._me, self._settings, self._calls, self._cluster_id, self._directory_id, self.quorum,
-            self.partition, self.voters, self.step, self._told.grown, self._told.replaced, self._refused,
-        )  # fmt: skip
-        self.fetching = QuorumFetch(around, self.snapshots, self._sync)
+        self.fetching = QuorumFetch(self)
         self._carry_out(self.quorum.step(Started(), now), now)  # a disk that is full now ends the start
-        self._told.grown(self.partition)
+        self.node_step.metadata_grown(self.partition)
         self.fetch(now)
 
     def log_end(self) -> LogEnd:
@@ -177,12 +165,12 @@ class QuorumMember:
     @property
     def patience_ms(self) -> int:
         """How long ago one may have fetched that is said to be there."""
-        return self._settings.quorum.controller_quorum_fetch_timeout_ms
+        return self.settings.quorum.controller_quorum_fetch_timeout_ms
 
     @property
     def broken(self) -> str | None:
         """Why this node is of no use to the others any more: its copy of the log cannot be trusted to its disk."""
-        is_alone = list(self.quorum.voters) == [self._me] and not self.observers
+        is_alone = list(self.quorum.voters) == [self.me] and not self.observers
         return None if is_alone else self.partition.failure
 
     @property
@@ -245,20 +233,22 @@ class QuorumMember:
 
     def is_followed_by(self, node: NodeId) -> bool:
         """Whether a node has the log from here, where it is led, or from itself."""
-        return node == self._me or node in self.quorum.voters or node in self.observers
+        return node == self.me or node in self.quorum.voters or node in self.observers
 
     def offer(self, offset: Offset, last_epoch: LeaderEpoch) -> SnapshotId | None:
         """The snapshot for a node whose log, which ends so, this one does not reach."""
         return self.snapshots.table.offer(self.partition.log.start, offset, last_epoch)
 
-    def _refused(self, code: ErrorCode, now: Millis) -> None:
+    def refused(self, code: ErrorCode, now: Millis) -> None:
+        """Another controller will have nothing to do with this node."""
         if code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
             self._doubt(now)
             return
         trouble = f"the controllers will have nothing to do with this node: {code.meaning}"
         if code is ErrorCode.INCONSISTENT_CLUSTER_ID:
+            own = self.directories.cluster_id
             trouble = (
-                f"the controllers are of another cluster, and the folder of this node is of {self._cluster_id()}; "
+                f"the controllers are of another cluster, and the folder of this node is of {own}; "
                 "a new node joins theirs with an empty folder and --cluster-id"
             )
         if trouble != self.trouble:
@@ -272,12 +262,12 @@ class QuorumMember:
         if self._doubted_at is None:
             self._doubted_at = now
             self.trouble = (
-                f"the controllers remember another process as node {self._me}: if it is gone they forget it in some "
+                f"the controllers remember another process as node {self.me}: if it is gone they forget it in some "
                 f"seconds; if not, {advice}"
             )
             log.info("%s", self.trouble)
         elif now - self._doubted_at >= DOUBTED_FOR * self.patience_ms:
-            trouble = f"another process is node {self._me}; {advice}"
+            trouble = f"another process is node {self.me}; {advice}"
             if trouble != self.trouble:
                 log.error("%s", trouble)
             self.trouble = trouble
@@ -293,10 +283,12 @@ class QuorumMember:
                 case AskVote():
                     self._ask_vote(effect)
                 case BeginEpoch(voter, epoch):
-                    endpoints = self._settings.controller_endpoints
-                    self._tell(voter, begin_request(self._cluster_id(), voter, self._me, epoch, endpoints))
+                    endpoints = self.settings.controller_endpoints
+                    self._tell(
+                        voter, begin_request(self.directories.cluster_id, voter, self.me, epoch, endpoints)
+                    )
                 case EndEpoch(voter, epoch, successors):
-                    self._tell(voter, end_request(self._cluster_id(), self._me, epoch, successors))
+                    self._tell(voter, end_request(self.directories.cluster_id, self.me, epoch, successors))
                 case BecameLeader():
                     self._lead(effect, now)
                 case BecameFollower(epoch, leader):
@@ -311,31 +303,32 @@ class QuorumMember:
     def _lead(self, effect: BecameLeader, now: Millis) -> None:
         log.info("this node leads the metadata in epoch %d", effect.epoch)
         self._trusted()
-        voters = frozenset([*self.quorum.voters, self._me])
+        voters = frozenset([*self.quorum.voters, self.me])
         self.partition.lead(
-            self._me, effect.epoch, voters, voters, watermark=self.snapshots.table.committed, now=now,
+            self.me, effect.epoch, voters, voters, watermark=self.snapshots.table.committed, now=now,
             lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=in_own_epoch(self._majority_holds, self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
-        self.voters.begin(effect.first_record, self.partition, now)
-        self._told.grown(self.partition)
-        self._told.leads(effect.epoch, now)
+        if self.voters.begin(effect.first_record, self.partition, now):
+            self.voters_changed(now)
+        self.node_step.metadata_grown(self.partition)
+        self.facts.note(TookLead(effect.epoch))
 
     def _follow(self, epoch: LeaderEpoch) -> None:
         self.fetching.leader_changed()
         self.partition.follow(epoch, self.snapshots.table.committed)
-        self._told.lost()
+        self.facts.note(LostLead())
 
     def _ask_vote(self, ask: AskVote) -> None:
         def counted(response: Any, now: Millis) -> None:
             if response is not None and response.error_code:
-                self._refused(ErrorCode.of(response.error_code), now)
+                self.refused(ErrorCode.of(response.error_code), now)
             if response is None or not response.topics:
                 return
             said = response.topics[0].partitions[0]
-            never_did = said.leader_id == self._me and said.leader_epoch > self.quorum.epoch
+            never_did = said.leader_id == self.me and said.leader_epoch > self.quorum.epoch
             if never_did:
-                self._refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
+                self.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
             if ErrorCode.of(said.error_code) in ANSWERS:
                 self.step(
                     VoteAnswered(
@@ -347,7 +340,7 @@ class QuorumMember:
 
         named = self.voters.latest.get(ask.voter)
         directory = NOWHERE if named is None else named.directory
-        self._send(ask.voter, vote_request(self._cluster_id(), self._me, ask, directory), counted)
+        self._send(ask.voter, vote_request(self.directories.cluster_id, self.me, ask, directory), counted)
 
     def _tell(self, voter: NodeId, request: Any) -> None:
         def heard(response: Any, now: Millis) -> None:
@@ -358,26 +351,27 @@ class QuorumMember:
         self._send(voter, request, heard)
 
     def _send(self, voter: NodeId, request: Any, then: Callable[[Any, Millis], None]) -> None:
-        timeout_ms = self._settings.quorum.controller_quorum_request_timeout_ms
+        timeout_ms = self.settings.quorum.controller_quorum_request_timeout_ms
         address = self.address_of(voter)
         if address is not None:
-            self._calls.call(address, LANE, request, timeout_ms, then)
+            self.calls.call(address, LANE, request, timeout_ms, then)
 
     # ── voters come and go ───────────────────────────────────────────────────────────
 
     def change_voters(self, voters: VoterSet, now: Millis) -> Offset:
         """As the leader: let these vote from now on. Returns where the log then ends."""
         end = self.voters.change(voters, self.partition, now)
-        self._told.grown(self.partition)
+        self.voters_changed(now)
+        self.node_step.metadata_grown(self.partition)
         return end
 
-    def _voters_changed(self, now: Millis) -> None:
+    def voters_changed(self, now: Millis) -> None:
         """The log names other voters than before."""
         voters = self.voters.latest.ids
         log.info("the voters of the metadata are %s", ", ".join(map(str, voters)))
         self.quorum.change_voters(voters, now, in_log=self.voters.history.is_in_log)
         if self.quorum.leads:
-            counted, leader = frozenset([*voters, self._me]), self.partition.leader()
+            counted, leader = frozenset([*voters, self.me]), self.partition.leader()
             leader.reassigned(counted, now)
             leader.confirmed(counted)
             for node in voters:
@@ -385,10 +379,10 @@ class QuorumMember:
 
     def _majority_holds(self, ends: Sequence[Offset]) -> Offset:
         """What is committed, the leader's own log, which comes first, counting only if it is a voter."""
-        return majority_watermark(ends if self._me in self.quorum.voters else ends[1:])
+        return majority_watermark(ends if self.me in self.quorum.voters else ends[1:])
 
     def _resign_if_removed(self, now: Millis) -> None:
         """A leader that is no voter any more has done its last deed once that is committed."""
-        if self._me not in self.quorum.voters and self.voters.history.changed_at < self.partition.watermark:
+        if self.me not in self.quorum.voters and self.voters.history.changed_at < self.partition.watermark:
             log.info("this node is no voter any more, and leads the metadata no more")
             self.stop(now)

@@ -15,9 +15,10 @@ Read next: quorum/voter_history.py; voter_changes.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from andiron.broker.coordinators.shard import batches_between
+from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.model.ids import Address, Millis, NodeId, Offset, wall_time
@@ -44,10 +45,8 @@ def own_voter(settings: NodeSettings, directory: bytes) -> VoterNode:
 class QuorumVoters:
     """The voters that hold, and the addresses of all controllers that were ever heard of."""
 
-    def __init__(
-        self, settings: NodeSettings, directory: Callable[[], bytes], changed: Callable[[Millis], None]
-    ) -> None:
-        self._settings, self._directory, self._changed = settings, directory, changed
+    def __init__(self, settings: NodeSettings, log_directories: LogDirectories) -> None:
+        self._settings, self._log_directories = settings, log_directories
         self._me = NodeId(settings.node_id)
         self.addresses = {NodeId(v.node_id): Address(v.host, v.port) for v in settings.voters.values()}
         self.directories: dict[NodeId, bytes] = {}  # as those that fetch from here say it
@@ -57,7 +56,9 @@ class QuorumVoters:
         """Find out who votes: by a snapshot that ends at `start`, and the log from there."""
         name = self._settings.controller_listeners[0]
         given = [
-            VoterNode(id, self._directory() if id == self._me else NOWHERE, ((name, address),))
+            VoterNode(
+                id, self._log_directories.metadata_id if id == self._me else NOWHERE, ((name, address),)
+            )
             for id, address in self.addresses.items()
         ]
         self.history = VoterHistory(VoterSet(given))
@@ -94,8 +95,9 @@ class QuorumVoters:
 
     # ── what happens to the log ──────────────────────────────────────────────────────
 
-    def follow(self, batches: Iterable[Batch], was: Offset, end: Offset, now: Millis) -> None:
-        """The log, which ended at `was`, has taken in these batches, or was cut; it ends at `end` now."""
+    def follow(self, batches: Iterable[Batch], was: Offset, end: Offset) -> bool:
+        """The log, which ended at `was`, has taken in these batches, or was cut; it ends at `end` now. Whether it names
+        other voters by that."""
         before = self.latest
         if end < was:
             self.history.truncated(end)
@@ -103,22 +105,24 @@ class QuorumVoters:
             for batch in batches:
                 if was <= batch.base_offset < end:
                     self._note(batch)
-        if self.latest is not before:
-            self._settle(now)
+        if self.latest is before:
+            return False
+        self._learn_addresses()
+        return True
 
-    def restart(self, end: Offset, record: VotersRecord | None, now: Millis) -> None:
-        """The log goes on from a snapshot."""
+    def restart(self, end: Offset, record: VotersRecord | None) -> None:
+        """The log goes on from a snapshot, which may name other voters."""
         self.history.restarted(end, record)
-        self._settle(now)
+        self._learn_addresses()
 
-    def begin(self, first: ControlRecord, partition: Partition, now: Millis) -> None:
+    def begin(self, first: ControlRecord, partition: Partition, now: Millis) -> bool:
         """As the leader: begin an epoch with its `first` record. Where only the snapshot of a new folder names the
         voters, the log does from now on, for those who have not that snapshot; and where a node that votes alone is
-        reached elsewhere by now."""
+        reached elsewhere by now. Whether the log names other voters by that."""
         records, voters = [first], self._with_own_place()
         if self.history.is_in_log and (self.history.changed_at < 0 or voters != self.latest):
             records += [KRaftVersionRecord(0, KRAFT_VERSION), voters.record()]
-        self._append(records, partition, now)
+        return self._append(records, partition, now)
 
     def change(self, voters: VoterSet, partition: Partition, now: Millis) -> Offset:
         """As the leader: let these vote from now on. Returns where the log then ends."""
@@ -130,11 +134,11 @@ class QuorumVoters:
 
     # ── inside ───────────────────────────────────────────────────────────────────────
 
-    def _append(self, records: list[ControlRecord], partition: Partition, now: Millis) -> None:
+    def _append(self, records: list[ControlRecord], partition: Partition, now: Millis) -> bool:
         was = partition.log.end
         batch = control_batch([encode_control(each) for each in records], timestamp=wall_time(now))
         partition.append_own(batch, now)
-        self.follow([Batch(batch)], was, partition.log.end, now)
+        return self.follow([Batch(batch)], was, partition.log.end)
 
     def _with_own_place(self) -> VoterSet:
         own = self.latest.get(self._me)
@@ -150,10 +154,6 @@ class QuorumVoters:
                 found = decode_control(ControlType.KRAFT_VOTERS, record.value or b"")
                 assert isinstance(found, VotersRecord)
                 self.history.appended(found, Offset(record.offset))
-
-    def _settle(self, now: Millis) -> None:
-        self._learn_addresses()
-        self._changed(now)
 
     def _learn_addresses(self) -> None:
         for voter in self.latest:

@@ -16,43 +16,27 @@ Read next: quorum_member.py, which goes on from where the snapshot ends.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from andiron.broker.metadata.quorum_facts import Whole
 from andiron.broker.metadata.quorum_messages import snapshot_request
-from andiron.broker.metadata.snapshot_files import SnapshotFiles, SnapshotLoading
-from andiron.broker.node.calls import Calls
-from andiron.broker.replicas.flushing import Sync
+from andiron.broker.metadata.snapshot_files import SnapshotLoading
 from andiron.controller.image import Image
 from andiron.log.disk import File
 from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId
-from andiron.quorum.events import Event, LeaderAway, LeaderHeard, LeaderSeen
-from andiron.quorum.records import VotersRecord
-from andiron.quorum.settings import QuorumSettings
+from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
 from andiron.quorum.snapshot import SnapshotId
 from andiron.wire.messages.fetch_snapshot import FetchSnapshotResponse, FetchSnapshotResponsePartition
 
+if TYPE_CHECKING:
+    from andiron.broker.metadata.quorum_member import QuorumMember
+
 LANE = "metadata"  # that of fetches
+GIVEN_UP_MS = 1_000  # before records are asked for again, where nothing came of a snapshot
 RECORDS_A_TURN = 500
 
 log = logging.getLogger(__name__)
-
-
-class Whole(NamedTuple):
-    """A snapshot that is here, and what it says."""
-
-    id: SnapshotId
-    image: Image
-    voters: VotersRecord | None
-
-
-class Told(NamedTuple):
-    """Who hears what comes of it: of the leader; that it is here; that nothing came of it."""
-
-    step: Callable[[Event, Millis], None]
-    whole: Callable[[Whole, Millis], None]
-    given_up: Callable[[Millis], None]
 
 
 class _Coming:
@@ -67,12 +51,9 @@ class _Coming:
 class SnapshotFetch:
     """At most one snapshot on its way here."""
 
-    def __init__(
-        self, me: NodeId, settings: QuorumSettings, calls: Calls, cluster_id: Callable[[], str],
-        files: SnapshotFiles, sync: Sync, told: Told,
-    ) -> None:  # fmt: skip
-        self._me, self._settings, self._calls, self._cluster_id = me, settings, calls, cluster_id
-        self._files, self._sync, self._told = files, sync, told
+    def __init__(self, member: QuorumMember) -> None:
+        self._member, self._files, self._settings = member, member.snapshots, member.settings.quorum
+        self.given_up_until = NEVER  # when to ask for records again, where nothing came of it
         self._coming: _Coming | None = None
         self._turn_at = NEVER
 
@@ -88,7 +69,7 @@ class SnapshotFetch:
             self._coming = coming = _Coming(id, of, epoch, self._files.begin(id))
         except OSError as error:
             log.error("a snapshot cannot be written: %s", error)
-            self._told.given_up(now)
+            self.given_up_until = Millis(now + GIVEN_UP_MS)
             return
         self._ask(coming)
 
@@ -103,23 +84,23 @@ class SnapshotFetch:
     def next_deadline(self) -> Millis:
         return self._turn_at
 
-    def tick(self, now: Millis) -> None:
-        """Ask again, or read on."""
+    def tick(self, now: Millis) -> Whole | None:
+        """Ask again, or read on; returns the snapshot once it is here."""
         coming = self._coming
         if coming is None or self._turn_at > now:
-            return
+            return None
         self._turn_at = NEVER
-        if coming.loading is None:
-            self._ask(coming)
-        else:
-            self._load(coming, coming.loading, now)
+        if coming.loading is not None:
+            return self._load(coming, coming.loading, now)
+        self._ask(coming)
+        return None
 
     # ── pieces ───────────────────────────────────────────────────────────────────────
 
     def _ask(self, coming: _Coming) -> None:
         settings = self._settings
         request = snapshot_request(
-            self._cluster_id(), self._me, coming.epoch, coming.id, coming.file.size,
+            self._member.directories.cluster_id, self._member.me, coming.epoch, coming.id, coming.file.size,
             settings.controller_quorum_fetch_snapshot_max_bytes,
         )  # fmt: skip
 
@@ -127,12 +108,14 @@ class SnapshotFetch:
             if self._coming is coming:
                 self._answered(coming, response, now)
 
-        self._calls.call(coming.of, LANE, request, settings.controller_quorum_request_timeout_ms, answered)
+        self._member.calls.call(
+            coming.of, LANE, request, settings.controller_quorum_request_timeout_ms, answered
+        )
 
     def _answered(self, coming: _Coming, response: FetchSnapshotResponse | None, now: Millis) -> None:
         if response is None:
             self._turn_at = Millis(now + self._settings.controller_quorum_retry_backoff_ms)
-            self._told.step(LeaderAway(coming.epoch), now)
+            self._member.step(LeaderAway(coming.epoch), now)
             return
         if response.error_code or not response.topics:
             self._give_up(ErrorCode.of(response.error_code).meaning, now)
@@ -142,9 +125,9 @@ class SnapshotFetch:
             self._give_up(ErrorCode.of(said.error_code).meaning, now)
             if said.current_leader is not None:
                 seen = said.current_leader
-                self._told.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
+                self._member.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
             return
-        self._told.step(LeaderHeard(coming.epoch), now)
+        self._member.step(LeaderHeard(coming.epoch), now)
         self._take(coming, said, now)
 
     def _take(self, coming: _Coming, said: FetchSnapshotResponsePartition, now: Millis) -> None:
@@ -161,7 +144,7 @@ class SnapshotFetch:
             self._ask(coming)
         else:
             coming.is_here = True
-            self._sync(coming.file, lambda error, now: self._synced(coming, error, now))
+            self._member.flushing.sync(coming.file, lambda error, now: self._synced(coming, error, now))
 
     # ── all of them ──────────────────────────────────────────────────────────────────
 
@@ -173,21 +156,21 @@ class SnapshotFetch:
         coming.loading = SnapshotLoading(entries, coming.id, Image(noting=False))
         self._turn_at = now
 
-    def _load(self, coming: _Coming, loading: SnapshotLoading, now: Millis) -> None:
+    def _load(self, coming: _Coming, loading: SnapshotLoading, now: Millis) -> Whole | None:
         try:
             if not loading.go_on(RECORDS_A_TURN):
                 self._turn_at = now
-                return
+                return None
             self._files.finish(coming.id, coming.file, loading.timestamp)
         except (AndironError, OSError) as error:
             self._give_up(str(error), now)
-            return
+            return None
         self._coming = None
-        self._told.whole(Whole(coming.id, loading.image, loading.voters), now)
+        return Whole(coming.id, loading.image, loading.voters)
 
     def _give_up(self, reason: str, now: Millis) -> None:
         assert self._coming is not None
         log.error("the snapshot %s cannot be had: %s", self._coming.id, reason)
         self._files.abandon(self._coming.id)
         self._coming, self._turn_at = None, NEVER
-        self._told.given_up(now)
+        self.given_up_until = Millis(now + GIVEN_UP_MS)

@@ -37,12 +37,12 @@ class SnapshotFiles:
     """The files of a folder that are snapshots, and the table of those that can be used."""
 
     def __init__(self, disk: Disk, directory: str) -> None:
-        self._disk, self._directory = disk, directory
+        self.disk, self._directory = disk, directory
         self.table = Snapshots()
 
     def open(self) -> None:
         """See what is there."""
-        for name, size in self._disk.names(self._directory).items():
+        for name, size in self.disk.names(self._directory).items():
             found = parse_file_name(name)
             if found is None or found.is_part:
                 continue
@@ -55,10 +55,10 @@ class SnapshotFiles:
 
     def sweep(self) -> None:
         """What was not finished goes."""
-        for name in list(self._disk.names(self._directory)):
+        for name in list(self.disk.names(self._directory)):
             found = parse_file_name(name)
             if found is not None and found.is_part:
-                self._disk.remove(f"{self._directory}/{name}")
+                self.disk.remove(f"{self._directory}/{name}")
 
     def newest(self) -> SnapshotLoading | None:
         """The newest snapshot that can be read, read; those that are damaged leave the table. Raises NotUnderstood if
@@ -83,7 +83,7 @@ class SnapshotFiles:
 
     def entries(self, id: SnapshotId, *, part: bool = False) -> Iterator[Entry]:
         """What is in a snapshot, read as it is asked for; raises where it is not whole."""
-        file = self._disk.open(self._path(id) + (PART if part else ""))
+        file = self.disk.open(self._path(id) + (PART if part else ""))
         try:
             yield from entries_of(scan.batches(file, 0, file.size))
         finally:
@@ -91,7 +91,7 @@ class SnapshotFiles:
 
     def read(self, id: SnapshotId, position: int, length: int) -> bytes:
         """A piece of one that is in the table."""
-        file = self._disk.open(self._path(id))
+        file = self.disk.open(self._path(id))
         try:
             return file.read(position, length)
         finally:
@@ -99,33 +99,33 @@ class SnapshotFiles:
 
     def begin(self, id: SnapshotId) -> File:
         """An empty file for a snapshot that is to be written."""
-        file = self._disk.open(self._path(id) + PART)
+        file = self.disk.open(self._path(id) + PART)
         file.truncate(0)
         return file
 
     def finish(self, id: SnapshotId, file: File, timestamp: Millis) -> None:
         """All of it is written and synced: from now on it counts."""
         size = file.size
-        self._disk.rename(self._path(id) + PART, self._path(id))
-        self._disk.sync_directory(self._directory)
+        self.disk.rename(self._path(id) + PART, self._path(id))
+        self.disk.sync_directory(self._directory)
         file.close()
         self.table.add(Held(id, size, timestamp))
 
     def abandon(self, id: SnapshotId) -> None:
         """It will not be finished."""
         try:
-            self._disk.remove(self._path(id) + PART)
+            self.disk.remove(self._path(id) + PART)
         except OSError as error:
             log.error("what there is of the snapshot %s stays until the next start: %s", id.file_name, error)
 
     def drop_before(self, end: Offset) -> None:
         """Remove those that stand for less than `end`, whether they can be used or not."""
         try:
-            for name in self._disk.names(self._directory):
+            for name in self.disk.names(self._directory):
                 found = parse_file_name(name)
                 if found is not None and not found.is_part and found.id.end < end:
                     self.table.discard(found.id)
-                    self._disk.remove(f"{self._directory}/{name}")
+                    self.disk.remove(f"{self._directory}/{name}")
         except OSError as error:
             log.error("an old snapshot stays: %s", error)
 

@@ -15,16 +15,15 @@ Read next: snapshot_files.py; quorum/snapshots.py for which go.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from andiron.broker.metadata.snapshot_files import SnapshotFiles
-from andiron.broker.replicas.flushing import Sync
+from andiron.broker.metadata.quorum_member import QuorumMember
+from andiron.broker.replicas.flushing import Flushing
 from andiron.controller.image import Image
 from andiron.controller.records import encode_record
-from andiron.controller.snapshot import records_of
-from andiron.log.disk import Disk, File
-from andiron.log.partition_log import PartitionLog
+from andiron.controller.snapshot import copy_of, records_of
+from andiron.log.disk import File
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, wall_time
 from andiron.quorum.records import ControlRecord
@@ -59,12 +58,15 @@ class SnapshotCutting:
     """Cuts snapshots when they are due, and cleans up behind them."""
 
     def __init__(
-        self, settings: MetadataLogSettings, files: SnapshotFiles, held: PartitionLog, disk: Disk, sync: Sync,
-        view: Callable[[], View], may_cut: Callable[[], bool], now: Millis,
-    ) -> None:  # fmt: skip
-        """`may_cut` says whether there is a view: a log that ends inside a transaction has none."""
-        self._settings, self._files, self._log, self._disk = settings, files, held, disk
-        self._sync, self._view, self._may_cut = sync, view, may_cut
+        self,
+        settings: MetadataLogSettings,
+        member: QuorumMember,
+        image: Image,
+        flushing: Flushing,
+        now: Millis,
+    ) -> None:
+        self._settings, self._image, self._flushing = settings, image, flushing
+        self._files, self._log, self._voters = member.snapshots, member.partition.log, member.voters
         self._bytes = 0  # committed since the last cut
         self._since = now
         self._not_before = Millis(0)
@@ -87,21 +89,22 @@ class SnapshotCutting:
         due = self._turn_at if self._cut is not None else self._due()
         return min(due, self._log.segments.next_removal())
 
-    def tick(self, now: Millis) -> None:
-        """Do what is due: begin one, write on, or remove what was given up."""
+    def tick(self, applied: Offset, timestamp: Millis, now: Millis) -> None:
+        """Do what is due: begin one, write on, or remove what was given up. The image is as of the offset `applied`, up
+        to which the last record is of `timestamp`."""
         try:
             for path in self._log.segments.due_removals(now):
-                self._disk.remove(path)
+                self._files.disk.remove(path)
             if self._cut is not None and self._turn_at <= now:
                 self._write(self._cut, now)
             elif self._cut is None and self._due() <= now:
-                self._begin(now)
+                self._begin(applied, timestamp, now)
         except (OSError, ProtocolError) as error:
             self._fail(error, now)
 
     def _due(self) -> Millis:
-        if not self._bytes or not self._may_cut():
-            return NEVER
+        if not self._bytes or self._image.transaction.is_open:
+            return NEVER  # inside a transaction there is no view
         if self._bytes >= self._settings.metadata_log_max_record_bytes_between_snapshots:
             return self._not_before
         interval_ms = self._settings.metadata_log_max_snapshot_interval_ms
@@ -109,20 +112,24 @@ class SnapshotCutting:
 
     # ── cutting ──────────────────────────────────────────────────────────────────────
 
-    def _begin(self, now: Millis) -> None:
+    def _begin(self, applied: Offset, timestamp: Millis, now: Millis) -> None:
         self._log.roll_if_due(now, at_once=True)
-        view, self._since, before = self._view(), now, self._bytes
+        view, self._since, before = self._view(applied, timestamp), now, self._bytes
         values = (encode_record(record) for record in records_of(view.image))
         batches = batches_of(view.id, view.timestamp, values, view.about)
         self._cut, self._turn_at = _Cut(view, self._files.begin(view.id), batches, before), now
         self._bytes = 0
+
+    def _view(self, applied: Offset, timestamp: Millis) -> View:
+        id = SnapshotId(applied, self._log.epochs.epoch_of(applied - 1))
+        return View(id, copy_of(self._image), timestamp, self._voters.history.about(applied))
 
     def _write(self, cut: _Cut, now: Millis) -> None:
         for _ in range(BATCHES_A_TURN):
             batch = next(cut.batches, None)
             if batch is None:
                 self._turn_at = NEVER
-                self._sync(cut.file, lambda error, now: self._synced(cut, error, now))
+                self._flushing.sync(cut.file, lambda error, now: self._synced(cut, error, now))
                 return
             cut.file.append(batch)
         self._turn_at = now

@@ -66,4 +66,4 @@ def until_created(broker: Broker, answer: CreateTopicsResponse, respond: Callabl
 
     if are_here():
         return respond()
-    return Wait((broker.metadata.partition,), are_here, Millis(broker.now + SEEN_MS), respond, respond)
+    return Wait((broker.metadata.partition,), are_here, Millis(broker.step.now + SEEN_MS), respond, respond)

@@ -17,9 +17,8 @@ Read next: quorum_voters.py; handlers/add_raft_voter.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from andiron.broker.metadata.quorum_member import QuorumMember
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId, Offset
@@ -32,8 +31,8 @@ LOOK_MS = 50  # between looks at a node that is catching up
 class VoterChanges:
     """Changes the voters, where this node leads."""
 
-    def __init__(self, member: QuorumMember, clock: Callable[[], Millis]) -> None:
-        self._member, self._clock = member, clock
+    def __init__(self, member: QuorumMember, step: Step) -> None:
+        self._member, self._step = member, step
 
     def add(self, voter: VoterNode, deadline: Millis, *, committed: bool = True) -> Wait:
         """Let a node vote that has caught up. The Wait is over when that is committed, or only written if not
@@ -47,7 +46,7 @@ class VoterChanges:
             )
         if not self._has_caught_up(voter):
             return self._look_again(voter, deadline, committed)
-        end = self._member.change_voters(voters.with_voter(voter), self._clock())
+        end = self._member.change_voters(voters.with_voter(voter), self._step.now)
         return self._committed(end, deadline) if committed else Wait.over(lambda: None)
 
     def remove(self, id: NodeId, directory: bytes, deadline: Millis) -> Wait:
@@ -58,7 +57,7 @@ class VoterChanges:
             raise ErrorCode.VOTER_NOT_FOUND.error(f"no voter is node {id} with that directory")
         if len(voters) == 1:
             raise ErrorCode.INVALID_REQUEST.error(f"node {id} is the last voter, and somebody has to vote")
-        end = self._member.change_voters(voters.without(id), self._clock())
+        end = self._member.change_voters(voters.without(id), self._step.now)
         return self._committed(end, deadline)
 
     def update(self, voter: VoterNode, deadline: Millis) -> Wait:
@@ -89,7 +88,7 @@ class VoterChanges:
     def write_down(self, voters: VoterSet, deadline: Millis) -> Wait:
         """Let the log name these voters. The Wait is over when that is committed."""
         self._check_settled()
-        return self._committed(self._member.change_voters(voters, self._clock()), deadline)
+        return self._committed(self._member.change_voters(voters, self._step.now), deadline)
 
     # ── whether ──────────────────────────────────────────────────────────────────────
 
@@ -116,7 +115,7 @@ class VoterChanges:
         member = self._member
         leader: LeaderReplica = member.partition.leader()
         seen = member.observers.get(voter.id)
-        is_here = seen is not None and self._clock() - seen.fetched_at < member.patience_ms
+        is_here = seen is not None and self._step.now - seen.fetched_at < member.patience_ms
         return (
             is_here
             and seen is not None
@@ -125,7 +124,7 @@ class VoterChanges:
         )
 
     def _look_again(self, voter: VoterNode, deadline: Millis, committed: bool) -> Wait:
-        now = self._clock()
+        now = self._step.now
         if now >= deadline:
             raise ErrorCode.REQUEST_TIMED_OUT.error(
                 f"node {voter.id}, with that directory, does not read the log, or has not caught up with it"

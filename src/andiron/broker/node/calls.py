@@ -14,9 +14,10 @@ The law easy to break: an answer is lent for the step; what is kept of its bytes
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.model.effects import Answered, Call, Effect, Part, Unanswered
 from andiron.model.errors import ErrorCode
@@ -54,11 +55,8 @@ class Answer:
 class Calls:
     """The calls of one node that are under way, by their tokens."""
 
-    def __init__(
-        self, client_id: str, touch: Callable[[Hashable], None], asked: Callable[[], None] = lambda: None
-    ) -> None:
-        """`asked` is told of each call, so that the end of the step takes it along."""
-        self._client_id, self._touch, self._was_asked = client_id, touch, asked
+    def __init__(self, client_id: str, step: Step) -> None:
+        self._client_id, self._step = client_id, step
         self._asked: dict[int, _Asked] = {}
         self._effects: list[Effect] = []
         self._token = 0
@@ -74,7 +72,7 @@ class Calls:
         encoder(api.request, version)(body, parts)
         self._asked[self._token] = _Asked(to, api.key, version, then)
         self._effects.append(Call(self._token, to, lane, parts, timeout_ms))
-        self._was_asked()
+        self._step.has_facts = True
 
     def ask(self, to: Address, lane: str, body: Any, timeout_ms: int, version: int | None = None) -> Wait:
         """Ask another node; the Wait gives its answer, or raises NETWORK_EXCEPTION. What is kept must be copied."""
@@ -82,7 +80,7 @@ class Calls:
 
         def here(response: Any, now: Millis) -> None:
             answer.is_here, answer.response = True, response
-            self._touch(answer)
+            self._step.touch(answer)
 
         def given() -> Any:
             if answer.response is None:

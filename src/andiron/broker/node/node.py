@@ -8,9 +8,9 @@ owns it (edge/host.py or sim/world.py) carries the effects out.
              ├▶ shortcut.py, where a producer repeats itself ────────▶ Reply
              └▶ slices.py, where a request is large: each of these a slice a step
 
-A handler answers its own request only; whoever else its change sets free is answered at
-the end of the step, when the partitions it touched are shown to the waiting room and the
-fsyncs it asked for are sent out.
+A handler answers its own request only. What it has done is noted in the step's record
+(step.py), and at the end of the step all that follows from it does: whoever else it sets
+free is answered, and the fsyncs that it asked for are sent out (Broker.end_step).
 
 What cannot be parsed, or is not served, closes the connection with a reason in the log, as
 Kafka does: a client that asked ApiVersions never comes to that.
@@ -77,11 +77,9 @@ class Node:
             for scope in (Scope.BROKER, Scope.CONTROLLER)
         }
         self.broker = Broker(settings, disk, seed, advertised)
-        self._waiting = self.broker.waiting
-        self._long = LongWork(self._failed)
-        self.failures = (
-            0  # bugs that showed themselves where nobody was there to be told, or in a long request
-        )
+        self._waiting, self._step = self.broker.waiting, self.broker.step
+        self._long = LongWork()
+        self._failures = 0  # bugs that showed themselves where nobody was there to be told
         self.malformed = 0  # frames that were no request
         self.errors: dict[tuple[int, int], int] = {}  # by API and error: answers that are one, and hang-ups
         self._routes: dict[Scope, dict[int, Route]] = {Scope.BROKER: {}, Scope.CONTROLLER: {}}
@@ -105,6 +103,11 @@ class Node:
         return self.broker.ready
 
     @property
+    def failures(self) -> int:
+        """Bugs that showed themselves where nobody was there to be told, or in a long request."""
+        return self._failures + self._long.failures
+
+    @property
     def follower_connections(self) -> Collection[int]:
         """The connections on which followers fetch, whenever it is asked."""
         return self.broker.followers.connections
@@ -112,31 +115,33 @@ class Node:
     def start(self, now: Millis) -> list[Effect]:
         """Open what is on disk and stand for election; serve once `ready`."""
         self.broker.start(now)
-        return self._end_of_step(now)
+        return self.broker.end_step()
 
     def step(self, event: Event, now: Millis) -> list[Effect]:
         """Take in one event; return what the edge must now do about it."""
-        self.broker.now = now
+        self._step.now = now
         effects = self._steps[type(event)](event, now)
-        if self.broker.changed:
-            effects += self._end_of_step(now)
+        if self._step.has_facts:
+            effects += self.broker.end_step()
         return effects
 
     def next_deadline(self) -> Millis:
         """When to come back with a Woken if nothing happens before: at once while there is long work."""
         if self._long:
-            return self.broker.now
+            return self._step.now
         return min(self._waiting.next_deadline(), self.broker.next_deadline())
 
     def leave(self, now: Millis) -> list[Effect]:
         """Ask to be let go, before `stop`; others take over what is led here until `has_left`."""
+        self._step.now = now
         self.broker.leave(now)
-        return self._end_of_step(now)
+        return self.broker.end_step()
 
     def resign(self, now: Millis) -> list[Effect]:
         """Give up the lead of the metadata, if this node has it."""
+        self._step.now = now
         self.broker.metadata.member.stop(now)
-        return self._end_of_step(now)
+        return self.broker.end_step()
 
     @property
     def is_settled(self) -> bool:
@@ -224,12 +229,9 @@ class Node:
         try:
             self.broker.tick(now)
         except Exception:  # a bug; those who have waited long enough are told all the same
-            self._failed("what was due could not all be done")
+            self._failures += 1
+            log.exception("what was due could not all be done")
         return effects
-
-    def _failed(self, what: str) -> None:
-        self.failures += 1
-        log.exception(what)
 
     def _received(self, event: Received, now: Millis) -> list[Effect]:
         conn, ticket, frame = event
@@ -346,14 +348,3 @@ class Node:
             return None
         route = self._routes[scope][key << 16 | version] = Route.of(handler, version)
         return route
-
-    # ── the end of a step ────────────────────────────────────────────────────────────
-
-    def _end_of_step(self, now: Millis) -> list[Effect]:
-        """Show what has changed to those who wait; a change may bring about another."""
-        effects: list[Effect] = []
-        while self.broker.changed:
-            for key in self.broker.take_touched(now):
-                effects += self._waiting.wake(key)
-            effects += self.broker.take_effects()
-        return effects

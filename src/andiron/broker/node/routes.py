@@ -80,7 +80,7 @@ class Route(NamedTuple):
         frame = request.body
         decode = slicing_decoder(self.api.request, self.version, self.entries_max)
         request.body, _ = yield from decode(frame, 0, len(frame))
-        request.now = broker.now
+        request.now = broker.step.now
         response = self.handle(broker, request)
         return (yield from response) if in_slices(response) else response
 

@@ -61,14 +61,13 @@ class Shortcut:
     )  # fmt: skip
 
     def __init__(
-        self, head: int, prefix: bytes, version: int, acks: int, topic: TopicProduceResponse, index: int,
-        partition: Partition,
+        self, head: int, prefix: bytes, version: int, acks: int, topic: TopicProduceResponse, partition: Partition
     ) -> None:  # fmt: skip
         self._head, self._prefix, self._stop = head, prefix, 8 + len(prefix)
         self._version, self._acks, self._flexible = version, acks, version >= FLEXIBLE
-        self._topic, self._index, self._partition = topic, index, partition
+        self._topic, self._index, self._partition = topic, partition.name.partition, partition
         # Let the encoder write an answer with numbers that nobody mistakes, and keep what is around them.
-        answer = PartitionProduceResponse(index, 0, *_UNLIKELY)
+        answer = PartitionProduceResponse(self._index, 0, *_UNLIKELY)
         self._before, self._after = self._encoded(0, answer)[4:].split(_NUMBERS.pack(*_UNLIKELY))
         self._pack = Struct(f">i{len(self._before)}sqqq{len(self._after)}s").pack
 
@@ -94,7 +93,7 @@ class Shortcut:
             return None
         head, _ = _HEAD.unpack_from(frame)
         answered = TopicProduceResponse(topic.name, topic.topic_id)
-        return cls(head, frame[8:stop].tobytes(), version, body.acks, answered, index, partition)
+        return cls(head, frame[8:stop].tobytes(), version, body.acks, answered, partition)
 
     def take(self, frame: memoryview, broker: Broker, now: Millis) -> bytes | None:
         """Handle a request of the usual kind; returns the answer. None: let its handler have it."""
@@ -113,7 +112,7 @@ class Shortcut:
         except ProtocolError as error:  # the records may be stamped by now, so nobody else can check them
             count(partition.traffic.failed_produces, error.code.name)
             return self._encoded(correlation, refused(broker, self._index, error))
-        broker.appended(partition, written, now)
+        broker.step.appended(partition, written)
         return self._pack(correlation, self._before, base, append_time, partition.log.start, self._after)
 
     def _records(self, frame: memoryview) -> memoryview | None:

@@ -19,6 +19,7 @@ Read next: node.py.
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
@@ -32,6 +33,8 @@ InSlices = Generator[None, None, T]  # gives a T in the end
 SLICE = 500  # entries that cost some microseconds each
 
 _BUG = "the node failed at a long request"
+
+log = logging.getLogger(__name__)
 
 
 def each(items: Iterable[T], make: Callable[[T], R], slice: int = SLICE) -> InSlices[list[R]]:
@@ -62,9 +65,8 @@ def each_by_weight(
 class LongWork:
     """The requests that are under way, and what waits behind them on their connections."""
 
-    def __init__(self, failed: Callable[[str], None]) -> None:
-        """`failed` is told of a bug, while it is being handled."""
-        self._failed = failed
+    def __init__(self) -> None:
+        self.failures = 0  # bugs
         self._jobs: deque[tuple[int, InSlices[list[Effect]]]] = deque()
         self._behind: dict[int, deque[Received]] = {}  # by connection: those that came later
 
@@ -118,7 +120,8 @@ class LongWork:
             effects: list[Effect] = end.value
             return effects
         except Exception:
-            self._failed(_BUG)
+            self.failures += 1
+            log.exception(_BUG)
             return [Close(conn, _BUG)]
         return None
 

@@ -12,9 +12,10 @@ one after the other; here only those wait that have somebody before them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
+from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER
@@ -34,8 +35,8 @@ class Turn:
 class Turns:
     """The last request of each connection that has something to wait for."""
 
-    def __init__(self, touch: Callable[[Hashable], None]) -> None:
-        self._touch = touch
+    def __init__(self, step: Step) -> None:
+        self._step = step
         self._last: dict[int, Turn] = {}
 
     def is_waiting(self, conn: int) -> bool:
@@ -79,4 +80,4 @@ class Turns:
         turn.is_over = True
         if self._last.get(conn) is turn:
             del self._last[conn]
-        self._touch(turn)
+        self._step.touch(turn)

@@ -13,12 +13,13 @@ What comes up while one request is under way goes out in the next.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
-from andiron.broker.metadata.broker_lifecycle import Decide, Later
+from andiron.broker.metadata.broker_lifecycle import Lifecycle
+from andiron.broker.metadata.controller_channel import ControllerChannel
+from andiron.broker.node.step import Step
 from andiron.controller.image import LOST
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import Millis, NodeId
+from andiron.model.ids import Millis
 from andiron.wire.messages.assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsRequestDirectory,
@@ -36,16 +37,8 @@ Replica = tuple[bytes, int]  # its topic's id, its number
 class ReplicaPlaces:
     """Keeps the controller informed of where this broker's replicas are."""
 
-    def __init__(
-        self,
-        me: NodeId,
-        broker_epoch: Callable[[], int],
-        decide: Decide,
-        later: Later,
-        clock: Callable[[], Millis],
-    ) -> None:
-        self._me, self._broker_epoch = me, broker_epoch
-        self._decide, self._later, self._clock = decide, later, clock
+    def __init__(self, lifecycle: Lifecycle, channel: ControllerChannel, step: Step) -> None:
+        self._lifecycle, self._channel, self._step = lifecycle, channel, step
         self._to_tell: dict[Replica, bytes] = {}
         self._asking = False
 
@@ -62,7 +55,7 @@ class ReplicaPlaces:
 
     def send(self, now: Millis) -> None:
         """Tell what is to be told, once the broker is registered."""
-        if self._asking or not self._to_tell or self._broker_epoch() < 0:
+        if self._asking or not self._to_tell or self._lifecycle.epoch < 0:
             return
         told, self._to_tell = self._to_tell, {}
         self._asking = True
@@ -72,12 +65,14 @@ class ReplicaPlaces:
             if response is None:
                 self._to_tell = {**told, **self._to_tell}
             else:
-                self.send(self._clock())
+                self.send(self._step.now)
 
         def refused(error: ProtocolError) -> None:
             log.warning("where %d replicas lie could not be told: %s", len(told), error.detail)
 
-        self._later(self._decide(self._request(told), now, TIMEOUT_MS).or_else(refused), answered)
+        self._step.later(
+            self._channel.decide(self._request(told), now, TIMEOUT_MS).or_else(refused), answered
+        )
 
     def _request(self, told: dict[Replica, bytes]) -> AssignReplicasToDirsRequest:
         directories: dict[bytes, dict[bytes, AssignReplicasToDirsRequestTopic]] = {}
@@ -86,8 +81,8 @@ class ReplicaPlaces:
             topic = topics.setdefault(topic_id, AssignReplicasToDirsRequestTopic(topic_id))
             topic.partitions.append(AssignReplicasToDirsRequestPartition(index))
         return AssignReplicasToDirsRequest(
-            self._me,
-            self._broker_epoch(),
+            self._lifecycle.me,
+            self._lifecycle.epoch,
             [
                 AssignReplicasToDirsRequestDirectory(id, list(topics.values()))
                 for id, topics in directories.items()

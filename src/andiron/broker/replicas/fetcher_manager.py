@@ -9,16 +9,25 @@ Read next: fetcher.py.
 
 from __future__ import annotations
 
+from andiron.broker.metadata.broker_channel import BrokerChannel
+from andiron.broker.node.step import Step
+from andiron.broker.replicas.checkpoints import Checkpoints
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.replica_fetcher import Fetcher, Surroundings
+from andiron.broker.replicas.replica_fetcher import Fetcher
+from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.model.ids import NEVER, Millis, NodeId
+from andiron.replication.settings import ReplicationSettings
 
 
 class Fetchers:
     """Which partition is fetched from whom."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
+    def __init__(
+        self, settings: ReplicationSettings, channel: BrokerChannel, quota: ReplicationQuota,
+        checkpoints: Checkpoints, step: Step,
+    ) -> None:  # fmt: skip
+        self._settings, self._channel, self._quota = settings, channel, quota
+        self._checkpoints, self._step = checkpoints, step
         self._fetchers: dict[NodeId, Fetcher] = {}
         self._of: dict[Partition, Fetcher] = {}
         self._turn = 0  # of those that take in what has come
@@ -30,7 +39,9 @@ class Fetchers:
             self.leave(partition)
         fetcher = self._fetchers.get(leader)
         if fetcher is None:
-            fetcher = self._fetchers[leader] = Fetcher(leader, self._around)
+            fetcher = self._fetchers[leader] = Fetcher(
+                leader, self._settings, self._channel, self._quota, self._checkpoints, self._step
+            )
         self._of[partition] = fetcher
         fetcher.add(partition, now)
 

@@ -28,7 +28,6 @@ from andiron.model.ids import Millis, Offset
 log = logging.getLogger(__name__)
 
 Synced = Callable[[str | None, Millis], None]  # is told what went wrong, if something did
-Sync = Callable[[File, Synced], None]
 
 
 class Flushing:

@@ -10,10 +10,10 @@ Read next: replication/leader.py, in_sync.py; handlers/fetch.py above.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.step import Step
 from andiron.broker.replicas.isr import InSync
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replication_quota import ReplicationQuota
@@ -33,14 +33,10 @@ class Fetched(NamedTuple):
 class Followers:
     """Takes note of what followers fetch."""
 
-    def __init__(
-        self, metadata: Metadata, in_sync: InSync, quota: ReplicationQuota, heard: dict[NodeId, Millis],
-        touch: Callable[[Partition], None], committed: Callable[[Partition], None],
-    ) -> None:  # fmt: skip
-        self._metadata, self._in_sync = metadata, in_sync
-        self._touch, self._committed = touch, committed
+    def __init__(self, metadata: Metadata, in_sync: InSync, quota: ReplicationQuota, step: Step) -> None:
+        self._metadata, self.in_sync, self._step = metadata, in_sync, step
         self.quota = quota  # of what they are sent, where that is throttled
-        self.heard = heard  # when each last fetched from here
+        self.heard: dict[NodeId, Millis] = {}  # when each last fetched from here
         self.connections: dict[int, None] = {}  # on which they fetch
 
     def heard_of(self, node: NodeId, conn: int, now: Millis) -> None:
@@ -60,8 +56,8 @@ class Followers:
         else:
             leader = partition.leader()
             if leader.start_of(seen.node) != seen.start:
-                self._touch(partition)
+                self._step.moved(partition)
             leader.fetched(seen.node, seen.offset, now, start=seen.start, broker_epoch=seen.broker_epoch)
-            self._in_sync.fetched(partition, seen.node, now)
+            self.in_sync.fetched(partition, seen.node, now)
         if partition.watermark != watermark:
-            self._committed(partition)
+            self._step.committed(partition)

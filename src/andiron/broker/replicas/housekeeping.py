@@ -18,21 +18,21 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
+from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
+from andiron.broker.replicas.checkpoints import Checkpoints
 from andiron.broker.replicas.flushing import Flushing
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.partitions import Partitions
 from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.broker.replicas.replication_quota import ReplicationQuota
-from andiron.broker.settings.broker_settings import BrokerSettings
-from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
+from andiron.broker.settings.dynamic_settings import LiveSettings
 from andiron.log.cleaner import Cleaner, Means
-from andiron.log.disk import Disk
-from andiron.model.effects import Effect, Finished, Work
+from andiron.model.effects import Finished, Work
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, wall_time
 
@@ -48,26 +48,23 @@ class Housekeeping:
     """The timetable of a node and what is on it."""
 
     def __init__(
-        self, settings: Callable[[], BrokerSettings], disk: Disk, directories: LogDirectories,
-        partitions: Partitions, flushing: Flushing, moved: Callable[[Partition], None],
+        self, settings: LiveSettings, directories: LogDirectories, partitions: Partitions, checkpoints: Checkpoints,
+        flushing: Flushing, step: Step,
     ) -> None:  # fmt: skip
-        """`moved` is told of a log that starts elsewhere now: who follows it does not hear of that by new records."""
-        self._settings, self._disk, self._moved = settings, disk, moved
-        self._directories, self._partitions, self._flushing = directories, partitions, flushing
+        self._settings, self._directories, self._partitions = settings, directories, partitions
+        self._checkpoints, self._flushing, self._step = checkpoints, flushing, step
+        self._disk = directories.disk
         self.timetable = Timetable()
-        self._cleaner = Cleaner(disk)
+        self._cleaner = Cleaner(self._disk)
         self._flush_at: dict[Partition, Millis] = {}
-        quota = ReplicationQuota(lambda: settings().replica_alter_log_dirs_io_max_bytes_per_second)
-        self.moves = ReplicaMoves(
-            directories, partitions, flushing, quota, self.timetable.at, self._replica_moved
-        )
+        quota = ReplicationQuota(settings, lambda now: now.replica_alter_log_dirs_io_max_bytes_per_second)
+        self.moves = ReplicaMoves(directories, partitions, flushing, quota, self.timetable, step)
         self._removal_at = NEVER  # when the next folder is removed
-        self._work: list[Effect] = []
         self._token = 0
 
     def start(self, now: Millis) -> None:
         """Put everything that recurs on the timetable."""
-        settings, at = self._settings(), self.timetable.at
+        settings, at = self._settings.current(), self.timetable.at
         at(Millis(now + settings.log_flush_offset_checkpoint_interval_ms), self._checkpoint)
         at(Millis(now + settings.replica_high_watermark_checkpoint_interval_ms), self._checkpoint_watermarks)
         at(Millis(now + settings.log_flush_start_offset_checkpoint_interval_ms), self._checkpoint_starts)
@@ -79,11 +76,10 @@ class Housekeeping:
     def next_deadline(self) -> Millis:
         return self.timetable.next_deadline()
 
-    def run(self, now: Millis) -> list[Effect]:
-        """Do what is due; returns the jobs that others have to do."""
+    def run(self, now: Millis) -> None:
+        """Do what is due."""
         self.timetable.run(now)
-        work, self._work = self._work, []
-        return work
+        self.gave_up_folders()
 
     # ── what the rest of the node tells ──────────────────────────────────────────────
 
@@ -109,12 +105,9 @@ class Housekeeping:
 
     def forget(self, partition: Partition) -> None:
         """A partition was deleted."""
+        self._flushing.forget(partition)
         with _noting("the cleaner's checkpoint cannot be written"):
             self._cleaner.forget(partition.log)
-
-    def _replica_moved(self, partition: Partition) -> None:
-        self.gave_up_folders()
-        self._moved(partition)
 
     def gave_up_folders(self) -> None:
         """There may be folders to be removed later."""
@@ -135,55 +128,36 @@ class Housekeeping:
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────
 
-    def save_checkpoints(self) -> None:
-        """Write down how far each log has come and where it starts, where that has changed."""
-        self._save_ends()
-        self._save_watermarks()
-        self.save_starts()
-
-    def _save_ends(self) -> None:
-        ends = {each.name: each.log.flushed_end for each in self._partitions}
-        self._directories.save(RECOVERY_POINTS, ends, self._partitions.unopened)
-
-    def _save_watermarks(self) -> None:
-        watermarks = {each.name: each.watermark for each in self._partitions}
-        self._directories.save(WATERMARKS, watermarks, self._partitions.unopened)
-
-    def save_starts(self) -> None:
-        """Write down where each log starts, where that has changed: nobody is told that records are deleted, client or
-        leader, before this is done, for a restart would bring them back."""
-        # Whole segments that are gone count too: a power loss may bring their files back.
-        starts = {each.name: each.log.start for each in self._partitions if each.log.start > 0}
-        self._directories.save(LOG_STARTS, starts, self._partitions.unopened)
-
     def _checkpoint(self, now: Millis) -> None:
-        interval_ms = self._settings().log_flush_offset_checkpoint_interval_ms
+        interval_ms = self._settings.current().log_flush_offset_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
         with _noting("checkpoints cannot be written"):
-            self._save_ends()
+            self._checkpoints.save_ends()
 
     def _checkpoint_watermarks(self, now: Millis) -> None:
-        interval_ms = self._settings().replica_high_watermark_checkpoint_interval_ms
+        interval_ms = self._settings.current().replica_high_watermark_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_watermarks)
         with _noting("checkpoints cannot be written"):
-            self._save_watermarks()
+            self._checkpoints.save_watermarks()
 
     def _checkpoint_starts(self, now: Millis) -> None:
-        interval_ms = self._settings().log_flush_start_offset_checkpoint_interval_ms
+        interval_ms = self._settings.current().log_flush_start_offset_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
         with _noting("checkpoints cannot be written"):
-            self.save_starts()
+            self._checkpoints.save_starts()
 
     # ── retention ────────────────────────────────────────────────────────────────────
 
     def _retain(self, now: Millis) -> None:
-        self.timetable.at(Millis(now + self._settings().log_retention_check_interval_ms), self._retain)
+        self.timetable.at(
+            Millis(now + self._settings.current().log_retention_check_interval_ms), self._retain
+        )
         self._go_through(iter(list(self._partitions)), Counter(), now)
 
     def _go_through(self, rest: Iterator[Partition], gone: Counter[tuple[str, str]], now: Millis) -> None:
         """Look at some partitions, then let others have the loop before the next ones; `gone` counts the segments that
         the round has deleted, by topic and rule."""
-        expiration_ms = self._settings().producer_id_expiration_ms
+        expiration_ms = self._settings.current().producer_id_expiration_ms
         for count, partition in enumerate(rest, 1):
             if not partition.retired:
                 with _noting(f"{partition.name}: retention failed"):
@@ -205,9 +179,9 @@ class Housekeeping:
             gone[partition.name.topic, segment.rule] += 1
             log.debug("%s: segment %d deleted by %s", partition.name, segment.base, segment.rule)
         if held.start != start:
-            self._moved(partition)
+            self._step.moved(partition)  # who follows it does not hear of that by new records
         if held.flush_due(now):
-            self._flushing.want(partition)
+            self._step.flush(partition)
         self.gave_up_files(partition)
 
     def _remove_files(self, partition: Partition, now: Millis) -> None:
@@ -228,18 +202,18 @@ class Housekeeping:
         del self._flush_at[partition]
         due = NEVER if partition.retired else partition.log.flush_deadline()
         if due <= now or (partition.needs_flush and not partition.retired):
-            self._flushing.want(partition)
+            self._step.flush(partition)
         elif due < NEVER:
             self.written(partition)
 
     # ── compaction ───────────────────────────────────────────────────────────────────
 
     def _clean(self, now: Millis) -> None:
-        self.timetable.at(Millis(now + max(1, self._settings().log_cleaner_backoff_ms)), self._clean)
+        self.timetable.at(Millis(now + max(1, self._settings.current().log_cleaner_backoff_ms)), self._clean)
         self._clean_once(now)
 
     def _clean_once(self, now: Millis) -> None:
-        settings = self._settings()
+        settings = self._settings.current()
         if not settings.log_cleaner_enable:
             return
         means = Means(
@@ -253,7 +227,7 @@ class Housekeeping:
             job = self._cleaner.next_job(logs, wall_time(now), means)
         if job is not None:
             self._token += 1
-            self._work.append(Work(self._token, job))
+            self._step.emit(Work(self._token, job))
 
 
 def summary(gone: Counter[tuple[str, str]]) -> str:

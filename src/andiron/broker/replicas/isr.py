@@ -17,9 +17,12 @@ ends with what the metadata says.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
-from andiron.broker.metadata.broker_lifecycle import Decide, Later
+from andiron.broker.metadata.broker_lifecycle import Lifecycle
+from andiron.broker.metadata.controller_channel import ControllerChannel
+from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.step import Step
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, NodeId
@@ -45,11 +48,10 @@ class InSync:
     """Keeps the in-sync replicas of the partitions that are led here."""
 
     def __init__(
-        self, me: NodeId, broker_epoch: Callable[[], int], may_join: Callable[[NodeId], bool], decide: Decide,
-        later: Later, touch: Callable[[Partition], None], clock: Callable[[], Millis],
-    ) -> None:  # fmt: skip
-        self._me, self._broker_epoch, self._may_join = me, broker_epoch, may_join
-        self._decide, self._later, self._touch, self._clock = decide, later, touch, clock
+        self, metadata: Metadata, lifecycle: Lifecycle, channel: ControllerChannel, step: Step
+    ) -> None:
+        self._metadata, self._lifecycle, self._channel, self._step = metadata, lifecycle, channel, step
+        self._me = lifecycle.me
         self._proposals: dict[Partition, frozenset[NodeId]] = {}
         self._again: dict[Partition, None] = {}  # those whose proposals were not answered
         self._asking = False
@@ -81,7 +83,7 @@ class InSync:
         self._check_at = Millis(now + max(1, lag_ms_max // 2))
 
     def _propose(self, partition: Partition, now: Millis) -> None:
-        wanted = partition.leader().propose(now, self._may_join)
+        wanted = partition.leader().propose(now, self._metadata.is_live)
         if wanted is not None:
             self._proposals[partition] = wanted
             self._send(now)
@@ -100,23 +102,23 @@ class InSync:
             topic = topics.setdefault(partition.topic_id, AlterPartitionRequestTopic(partition.topic_id))
             topic.partitions.append(self._change(partition, isr))
         self._asking = True
-        request = AlterPartitionRequest(self._me, self._broker_epoch(), list(topics.values()))
+        request = AlterPartitionRequest(self._me, self._lifecycle.epoch, list(topics.values()))
         epochs = {partition: partition.epoch for partition in asked}
 
         def answered(response: AlterPartitionResponse | None) -> None:
             self._asking = False
             self._take(response, {p: epoch for p, epoch in epochs.items() if p.leads and p.epoch == epoch})
-            self._send(self._clock())
+            self._send(self._step.now)
 
         def refused(error: ProtocolError) -> None:
             log.warning("the in-sync replicas stay as they are: %s", error.detail)
 
-        self._later(self._decide(request, now, TIMEOUT_MS).or_else(refused), answered)
+        self._step.later(self._channel.decide(request, now, TIMEOUT_MS).or_else(refused), answered)
 
     def _change(self, partition: Partition, isr: frozenset[NodeId]) -> AlterPartitionRequestPartition:
         progress = partition.leader().progress()
         members = [
-            BrokerState(node, self._broker_epoch() if node == self._me else progress[node].broker_epoch)
+            BrokerState(node, self._lifecycle.epoch if node == self._me else progress[node].broker_epoch)
             for node in sorted(isr)
         ]
         return AlterPartitionRequestPartition(
@@ -134,7 +136,7 @@ class InSync:
             answer = said.get((partition.topic_id, partition.name.partition))
             if answer is None:
                 self._again[partition] = None
-                self._check_at = min(self._check_at, Millis(self._clock() + RETRY_MS))
+                self._check_at = min(self._check_at, Millis(self._step.now + RETRY_MS))
             elif answer.error_code:
                 self._refused(partition, ErrorCode.of(answer.error_code))
             elif answer.partition_epoch > partition.partition_epoch:
@@ -144,16 +146,14 @@ class InSync:
         log.info("%s: the proposed ISR is refused: %s", partition.name, code.meaning)
         if code in NOT_TAKEN:
             partition.leader().withdraw()
-            self._check_at = min(self._check_at, Millis(self._clock() + RETRY_MS))
+            self._check_at = min(self._check_at, Millis(self._step.now + RETRY_MS))
 
     def _settled(self, partition: Partition, answer: AlterPartitionResponsePartition) -> None:
-        leader, isr = partition.leader(), frozenset(map(NodeId, answer.isr))
+        isr = frozenset(map(NodeId, answer.isr))
         if answer.leader_epoch != partition.epoch:
             return  # the metadata will say more
-        self.count(leader.isr, isr)
-        partition.partition_epoch, partition.told_isr = answer.partition_epoch, isr
-        leader.confirmed(isr)
-        self._touch(partition)
+        self.count(partition.confirm(answer.partition_epoch, isr), isr)
+        self._step.moved(partition)
 
     def count(self, before: frozenset[NodeId], after: frozenset[NodeId]) -> None:
         """The ISR of a partition that is led here has changed, whether it was this leader who asked for that or not."""

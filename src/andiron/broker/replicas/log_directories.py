@@ -63,7 +63,7 @@ class LogDirectories:
     """All of log.dirs, open."""
 
     def __init__(self, disk: Disk, chance: Chance) -> None:
-        self._disk, self._chance = disk, chance
+        self.disk, self._chance = disk, chance
         self._directories: dict[str, LogDirectory] = {}
         self._counts: dict[str, int] = {}  # partitions in each
         self._homes: dict[TopicPartition, LogDirectory] = {}
@@ -80,10 +80,10 @@ class LogDirectories:
         """Open every directory, or raise DirectoryError with the one that is not ours."""
         paths = list(dict.fromkeys(paths))
         everywhere = list(dict.fromkeys([*paths, metadata_path]))
-        owners = owners_of(self._disk, everywhere)
+        owners = owners_of(self.disk, everywhere)
         self.cluster_id = next((owner.cluster_id for owner in owners if owner), "") or self._new_id()
         opened = {
-            path: LogDirectory.open(self._disk, path, Identity(self.cluster_id, node_id, self._new_id()))
+            path: LogDirectory.open(self.disk, path, Identity(self.cluster_id, node_id, self._new_id()))
             for path in everywhere
         }
         self.metadata_id = _id_bytes(opened[metadata_path])
@@ -103,7 +103,7 @@ class LogDirectories:
     def partitions(self) -> list[str]:
         """The folders in which a partition lies."""
         folders = [home.folder_of(name) for name, home in self._homes.items()]
-        return [folder for folder in folders if is_partition(self._disk.names(folder))]
+        return [folder for folder in folders if is_partition(self.disk.names(folder))]
 
     @property
     def ids(self) -> tuple[bytes, ...]:
@@ -179,7 +179,7 @@ class LogDirectories:
         saved = self._saved[directory.path]
         flushed = saved[RECOVERY_POINTS].get(name, Offset(0))
         return PartitionLog.open(
-            self._disk, directory.folder_of(name), name, topic_id, settings, recovery_point=flushed,
+            self.disk, directory.folder_of(name), name, topic_id, settings, recovery_point=flushed,
             clean=self.clean, log_start=saved[LOG_STARTS].get(name, Offset(0)), now=now,
             adopts=adopts or flushed > 0,
         )  # fmt: skip
@@ -188,7 +188,7 @@ class LogDirectories:
         """A folder of a topic that is gone stands in the way: keep it under another name."""
         stray = f"{directory.path}/{moving_folder_name(name, self._chance.token(16).hex(), STRAY)}"
         log.warning("%s; it is kept as %s", reason, stray)
-        self._disk.rename(directory.folder_of(name), stray)
+        self.disk.rename(directory.folder_of(name), stray)
         self._drop_checkpoints(directory, name)
         self._save_stale()
 
@@ -215,14 +215,14 @@ class LogDirectories:
         if directory is None or self._owner_of(directory.folder_of(name)) != topic_id:
             return
         path = f"{directory.path}/{moving_folder_name(name, self._chance.token(16).hex(), DELETE)}"
-        self._disk.rename(directory.folder_of(name), path)
+        self.disk.rename(directory.folder_of(name), path)
         heapq.heappush(self._removals, (now, path))
         self._leave(name)
 
     def set_aside_strays(self, known: Container[tuple[str, int]]) -> None:
         """The metadata is complete: what has a folder and is not in it stays on the disk under another name."""
         for name, directory in list(self._homes.items()):
-            if name not in known and is_partition(self._disk.names(directory.folder_of(name))):
+            if name not in known and is_partition(self.disk.names(directory.folder_of(name))):
                 self._set_aside(directory, name, f"{directory.folder_of(name)} is in no metadata")
                 self._leave(name)
 
@@ -240,7 +240,7 @@ class LogDirectories:
     ) -> PartitionLog:
         """An empty log in the directory at `path`, to be filled until it can take the place of the one that is."""
         folder = f"{path}/{moving_folder_name(name, self._chance.token(16).hex(), FUTURE)}"
-        return PartitionLog.open(self._disk, folder, name, topic_id, settings, now=now)
+        return PartitionLog.open(self.disk, folder, name, topic_id, settings, now=now)
 
     def drop_future(self, future: PartitionLog, now: Millis) -> None:
         """It will not take the place of anything."""
@@ -256,20 +256,20 @@ class LogDirectories:
         name, target = current.partition, self._directories[path]
         future.close()
         whole = f"{path}/{moving_folder_name(name, WHOLE + self._chance.token(12).hex(), FUTURE)}"
-        self._disk.rename(future.directory, whole)
-        self._disk.sync_directory(path)
+        self.disk.rename(future.directory, whole)
+        self.disk.sync_directory(path)
         try:
             self._note_future(current, future, target)
             self.give_up(current, now)
         except (OSError, ProtocolError):
-            if self._disk.exists(current.directory):
-                self._disk.rename(whole, future.directory)
+            if self.disk.exists(current.directory):
+                self.disk.rename(whole, future.directory)
             raise
         self._settle(name, target)
-        self._disk.rename(whole, target.folder_of(name))
-        self._disk.sync_directory(path)
+        self.disk.rename(whole, target.folder_of(name))
+        self.disk.sync_directory(path)
         opened = PartitionLog.open(
-            self._disk, target.folder_of(name), name, current.topic_id, current.settings, recovery_point=future.end,
+            self.disk, target.folder_of(name), name, current.topic_id, current.settings, recovery_point=future.end,
             clean=True, log_start=current.start, now=now, adopts=False,
         )  # fmt: skip
         opened.on_cut = lambda cut: self._lower_checkpoints(target, cut)
@@ -277,7 +277,7 @@ class LogDirectories:
 
     def is_in_place(self, held: PartitionLog) -> bool:
         """Whether a log has not been given up."""
-        return self._disk.exists(held.directory)
+        return self.disk.exists(held.directory)
 
     def _note_future(self, current: PartitionLog, future: PartitionLog, target: LogDirectory) -> None:
         """What the checkpoints are to say of the copy from the moment on in which it is the log."""
@@ -296,8 +296,8 @@ class LogDirectories:
             for folder, name, is_whole in directory.futures():
                 if is_whole and name not in there:
                     log.warning("%s was about to take the place of a log that is gone, and does", folder)
-                    self._disk.rename(folder, directory.folder_of(name))
-                    self._disk.sync_directory(directory.path)
+                    self.disk.rename(folder, directory.folder_of(name))
+                    self.disk.sync_directory(directory.path)
                     continue
                 if not is_whole and name in there:
                     self.unfinished[name] = directory.path
@@ -344,7 +344,7 @@ class LogDirectories:
     def remove_due(self, now: Millis) -> None:
         """Remove one folder whose time has come; the next one is due at once."""
         if self.next_removal() <= now:
-            self._disk.remove(heapq.heappop(self._removals)[1])
+            self.disk.remove(heapq.heappop(self._removals)[1])
 
     # ── inside ───────────────────────────────────────────────────────────────────────
 
@@ -385,7 +385,7 @@ class LogDirectories:
     def _owner_of(self, folder: str) -> TopicId | None:
         """The id of the topic that a folder belongs to, if it says so."""
         try:
-            return partition_metadata.decode(self._disk.read_file(f"{folder}/{PARTITION_METADATA}"))
+            return partition_metadata.decode(self.disk.read_file(f"{folder}/{PARTITION_METADATA}"))
         except (FileNotFoundError, LayoutError):
             return None
 

@@ -15,7 +15,7 @@ Read next: log/partition_log.py below, handlers/produce.py and handlers/fetch.py
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -58,22 +58,20 @@ class Written(NamedTuple):
     to_disk: bool  # the acknowledgement waits for an fsync
 
 
-class Watcher(Protocol):
+class Watcher(Hashable, Protocol):
     """Somebody who looks at many partitions, and at those only that have moved."""
 
     is_replicas: bool  # a follower's: what is committed is told it with the next records
 
     def moved(self, partition: Partition) -> None: ...
 
-    def __hash__(self) -> int: ...
-
 
 class Partition:
     """One partition on this node, leading or following."""
 
     __slots__ = (
-        "_follower", "_guards", "_leader", "epoch", "failure", "flush_trouble", "log", "name", "partition_epoch",
-        "retired", "syncs_by_roll_only", "told_isr", "topic_id", "traffic", "watchers",
+        "_follower", "_guards", "_isr", "_leader", "epoch", "failure", "flush_trouble", "log", "name",
+        "partition_epoch", "retired", "syncs_by_roll_only", "topic_id", "traffic", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -81,9 +79,11 @@ class Partition:
     ) -> None:
         self.name, self.topic_id, self.log = name, topic_id, log
         self.traffic = traffic or TopicTraffic()  # all partitions of a topic count in one
-        self.told_isr: frozenset[NodeId] = frozenset()  # by the controller, whoever leads
-        self.epoch = LeaderEpoch(-1)
-        self.partition_epoch = -1  # of the metadata that its role was taken from
+        self.epoch, self.partition_epoch = (
+            LeaderEpoch(-1),
+            -1,
+        )  # of who leads; of the ISR, as the controller settles it
+        self._isr: frozenset[NodeId] = frozenset()
         self.failure: str | None = None
         self.flush_trouble: str | None = None  # why the flush that was wanted last could not begin
         self.retired = False
@@ -100,14 +100,14 @@ class Partition:
 
     def lead(
         self, me: NodeId, epoch: LeaderEpoch, replicas: frozenset[NodeId], isr: frozenset[NodeId], *,
-        watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark, durable: bool = False,
+        watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark,
         heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         """Become the leader for `epoch`."""
         watermark = min(max(watermark, self.watermark), self.log.end)
         self.epoch, self._follower = epoch, None
         self._leader = LeaderReplica(
-            me, replicas, isr, rule=rule, durable=durable or self.log.settings.flush_messages == 1,
+            me, replicas, isr, rule=rule, durable=self.log.settings.flush_messages == 1,
             end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
             least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now, heard=heard,
         )  # fmt: skip
@@ -118,6 +118,18 @@ class Partition:
         watermark = max(watermark, self.watermark)
         self.epoch, self._leader, self._guards = epoch, None, None
         self._follower = FollowerReplica(self.log, watermark)
+
+    def settle_isr(self, partition_epoch: int, isr: frozenset[NodeId]) -> frozenset[NodeId]:
+        """The controller has settled on these in-sync replicas, whoever leads; returns those before. A leader goes by
+        it from `lead`, `settle` or `confirm` on; what it would rather have is its proposal (replication/leader.py)."""
+        assert partition_epoch > self.partition_epoch, "what the controller has settled is never taken back"
+        before, self._isr, self.partition_epoch = self._isr, isr, partition_epoch
+        return before
+
+    def confirm(self, partition_epoch: int, isr: frozenset[NodeId]) -> frozenset[NodeId]:
+        """The controller has settled on what this leader proposed, or on something else; returns the ISR before."""
+        self.leader().confirmed(isr)
+        return self.settle_isr(partition_epoch, isr)
 
     def settle(self, replicas: frozenset[NodeId], isr: frozenset[NodeId], now: Millis) -> None:
         """The controller has settled on other replicas or another ISR within the epoch of this leader."""
@@ -170,11 +182,7 @@ class Partition:
 
     def position(self) -> Position | None:
         """From where to fetch; None while what was fetched last has to get to the disk first."""
-        if self._follower is None or (
-            self.log.settings.flush_messages == 1 and self.log.flushed_end < self.log.end
-        ):
-            return None
-        return self._follower.position()
+        return None if self._follower is None or self.needs_flush else self._follower.position()
 
     def take(self, fetched: Fetched, now: Millis) -> Next:
         """Take in what the leader has answered."""
@@ -389,5 +397,4 @@ class Partition:
 
     def epoch_at_start(self) -> LeaderEpoch:
         """The epoch of the first record, or of the one that would be the first."""
-        log = self.log
-        return self.epoch if log.start == log.end else log.epochs.epoch_of(log.start)
+        return self.epoch if self.log.start == self.log.end else self.log.epochs.epoch_of(self.log.start)

@@ -21,11 +21,13 @@ Read next: partition.py, then log_directories.py for where the folders lie.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from andiron.broker.replicas.directory_assignments import ReplicaPlaces
 from andiron.broker.replicas.fetcher_manager import Fetchers
+from andiron.broker.replicas.follower_states import Followers
+from andiron.broker.replicas.hosted import Hosted
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings, topic_settings
@@ -35,14 +37,11 @@ from andiron.log.closing import Closing
 from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
-from andiron.model.errors import ProtocolError
+from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
 
 UNTOLD = b""  # no directory: the controller has yet to hear of this one
 AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time over each
-
-# Of a partition that is led here: the in-sync replicas before, and now.
-IsrChanged = Callable[[frozenset[NodeId], frozenset[NodeId]], None]
 
 log = logging.getLogger(__name__)
 
@@ -51,16 +50,14 @@ class Partitions:
     """Every partition of which this node holds a replica, by name."""
 
     def __init__(
-        self, settings: NodeSettings, directories: LogDirectories, fetchers: Fetchers, places: ReplicaPlaces,
-        heard: Mapping[NodeId, Millis], isr_changed: IsrChanged,
+        self, settings: NodeSettings, directories: LogDirectories, hosted: Hosted, fetchers: Fetchers,
+        followers: Followers, places: ReplicaPlaces,
     ) -> None:  # fmt: skip
-        self._settings, self._directories = settings, directories
-        self._fetchers, self._places, self._heard = fetchers, places, heard
-        self._isr_changed = isr_changed
+        self._settings, self._directories, self._hosted = settings, directories, hosted
+        self._fetchers, self._followers, self._places = fetchers, followers, places
         self.traffic = Traffic()
         self._me = NodeId(settings.node_id)
-        self._hosted: dict[tuple[str, int], Partition] = {}
-        self._unopened: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again
+        self._unopened = hosted.retries
         self._to_open: dict[tuple[TopicId, int], None] = {}  # when their turn has come
 
     def __iter__(self) -> Iterator[Partition]:
@@ -84,6 +81,15 @@ class Partitions:
     def unopened(self) -> list[TopicPartition]:
         """Those whose logs will not open."""
         return [TopicPartition(*name) for name in self._unopened]
+
+    def find(self, topic: str, index: int, image: Image) -> Partition:
+        """A partition hosted here, or the error that says where else to ask."""
+        partition = self.get((topic, index))
+        if partition is None:
+            if image.has_partition(topic, index):
+                raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(f"{topic}-{index} is on other brokers")
+            raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"{topic}-{index} is not here")
+        return partition
 
     # ── following the metadata ───────────────────────────────────────────────────────
 
@@ -132,6 +138,14 @@ class Partitions:
             self._directories.set_aside_strays(frozenset([*self._hosted, *self._unopened]))
         except (OSError, ProtocolError) as error:
             log.error("folders that belong to no topic stay where they are: %s", error)
+
+    def brokers_moved(self, now: Millis) -> None:
+        """Brokers have come or gone: who could not join an ISR may be able to now."""
+        self._followers.in_sync.check_soon(now)
+
+    def watch_isrs(self, now: Millis) -> None:
+        """From now on look again and again for followers that do not keep up."""
+        self._followers.in_sync.check((), self._settings.replication.replica_lag_time_max_ms, now)
 
     def replace_log(self, partition: Partition, moved: PartitionLog) -> None:
         """The log of a partition lies in another directory from now on, and is the same."""
@@ -187,13 +201,12 @@ class Partitions:
         """Lead or follow as the metadata says. What is older than what the leader was told itself is passed by."""
         if wanted.partition_epoch <= partition.partition_epoch:
             return
-        partition.partition_epoch = wanted.partition_epoch
         is_new = partition.epoch != wanted.leader_epoch
         watermark = self._watermark_known(partition)
         replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
-        before, partition.told_isr = partition.told_isr, isr
+        before = partition.settle_isr(wanted.partition_epoch, isr)
         if before and wanted.leader == self._me:
-            self._isr_changed(before, isr)
+            self._followers.in_sync.count(before, isr)
         if wanted.leader != self._me:
             if is_new:
                 partition.follow(wanted.leader_epoch, watermark)
@@ -202,7 +215,7 @@ class Partitions:
             self._fetchers.leave(partition)
             partition.lead(
                 self._me, wanted.leader_epoch, replicas, isr, watermark=watermark, now=now,
-                lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._heard,
+                lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._followers.heard,
             )  # fmt: skip
         elif partition.leads:
             partition.settle(replicas, isr, now)

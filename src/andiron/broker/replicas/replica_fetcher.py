@@ -22,12 +22,13 @@ Read next: replication/follower.py for what an answer does to a log; fetchers.py
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, cast
 
-from andiron.broker.node.calls import Calls
+from andiron.broker.metadata.broker_channel import BrokerChannel
 from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.step import Step
+from andiron.broker.replicas.checkpoints import Checkpoints
 from andiron.broker.replicas.fetch_intake import Intake, Key, Piece
 from andiron.broker.replicas.fetch_messages import fetch_partition, fetched
 from andiron.broker.replicas.partition import Partition
@@ -67,21 +68,8 @@ NOT_YET = {
 log = logging.getLogger(__name__)
 
 
-class Surroundings(NamedTuple):
-    """What a fetcher needs of its node."""
-
-    me: NodeId
-    calls: Calls
-    settings: ReplicationSettings
-    address_of: Callable[[NodeId], Address | None]  # where another broker listens
-    broker_epoch: Callable[[], int]
-    replicated: Callable[[Partition, Millis], None]  # a log has grown, been cut, or learnt of its watermark
-    quota: ReplicationQuota
-    save_starts: Callable[[], None]  # to the disk: the leader takes what it is told of them for lasting
-
-
-class Told(NamedTuple):
-    """What the leader remembers of a partition, and the number of the fetch that told it."""
+class SessionPartition(NamedTuple):
+    """What the leader remembers of a partition in the fetch session, and the number of the fetch that told it."""
 
     epoch: LeaderEpoch
     position: Position
@@ -91,12 +79,16 @@ class Told(NamedTuple):
 class Fetcher:
     """The partitions that one other node leads and this one follows."""
 
-    def __init__(self, leader: NodeId, around: Surroundings) -> None:
-        self.leader, self._around = leader, around
+    def __init__(
+        self, leader: NodeId, settings: ReplicationSettings, channel: BrokerChannel, quota: ReplicationQuota,
+        checkpoints: Checkpoints, step: Step,
+    ) -> None:  # fmt: skip
+        self.leader, self._settings, self._channel, self._quota = leader, settings, channel, quota
+        self._checkpoints, self._step = checkpoints, step
         self._partitions: dict[Key, Partition] = {}
         self._paused: dict[Key, Millis] = {}
         self._seldom = Seldom()
-        self._told: dict[Key, Told] = {}
+        self._told: dict[Key, SessionPartition] = {}
         self._untold: dict[Key, None] = {}  # those that the leader may have to be told of: they have moved
         self._gone: dict[Key, None] = {}  # those that it should forget
         self._starts_moved = False  # since they were last written down
@@ -165,7 +157,7 @@ class Fetcher:
         for key in [key for key, until in self._paused.items() if until <= now]:
             del self._paused[key]
             self._untold[key] = None
-        to, life = self._around.address_of(self.leader), self._around.broker_epoch()
+        to, life = self._channel.address_of(self.leader), self._channel.epoch
         if to is None or life < 0:
             self._retry_at = Millis(now + RETRY_MS) if self._partitions else NEVER
             return
@@ -192,7 +184,7 @@ class Fetcher:
 
     def _keep_starts(self) -> bool:
         try:
-            self._around.save_starts()
+            self._checkpoints.save_starts()  # the leader takes what it is told of them for lasting
         except OSError as error:
             log.error("where logs start cannot be written, so nothing is fetched: %s", error)
             return False
@@ -216,16 +208,16 @@ class Fetcher:
         self._untold = {key: None for key in self._partitions if key not in self._paused}
 
     def _is_held_back(self, partition: Partition, now: Millis) -> bool:
-        return self._is_throttled(partition) and self._around.quota.is_spent(now)
+        return self._is_throttled(partition) and self._quota.is_spent(now)
 
     def _is_throttled(self, partition: Partition) -> bool:
         named = partition.log.settings.follower_replication_throttled_replicas
-        return bool(named) and is_throttled(named, partition.name.partition, self._around.me)
+        return bool(named) and is_throttled(named, partition.name.partition, self._channel.me)
 
     def _request(self) -> FetchRequest:
-        settings, (session_id, session_epoch) = self._around.settings, self._session
+        settings, (session_id, session_epoch) = self._settings, self._session
         request = FetchRequest(
-            replica_state=ReplicaState(self._around.me, self._around.broker_epoch()),
+            replica_state=ReplicaState(self._channel.me, self._channel.epoch),
             max_wait_ms=settings.replica_fetch_wait_max_ms if self._may_wait else 0,
             min_bytes=settings.replica_fetch_min_bytes,
             max_bytes=settings.replica_fetch_response_max_bytes,
@@ -237,7 +229,7 @@ class Fetcher:
             partition = self._partitions[key]
             position = partition.position()
             assert position is not None
-            told = self._told[key] = Told(partition.epoch, position, self._number)
+            told = self._told[key] = SessionPartition(partition.epoch, position, self._number)
             topic = topics.setdefault(key[0], FetchTopic(topic_id=key[0]))
             topic.partitions.append(
                 fetch_partition(key[1], told.epoch, told.position, settings.replica_fetch_max_bytes)
@@ -260,8 +252,8 @@ class Fetcher:
         self._gone.clear()
         if self._session[0]:
             self._session = self._session[0], self._session[1] + 1
-        timeout_ms = self._around.settings.replica_socket_timeout_ms
-        self._around.calls.call(to, LANE, request, timeout_ms, partial(self._answered, self._number))
+        timeout_ms = self._settings.replica_socket_timeout_ms
+        self._channel.call(to, LANE, request, timeout_ms, partial(self._answered, self._number))
 
     # ── answers ──────────────────────────────────────────────────────────────────────
 
@@ -281,7 +273,7 @@ class Fetcher:
 
     def _take_some(self, now: Millis) -> None:
         """As much as one step may cost; the rest in the next, and then the next fetch."""
-        self._intake.begin(self._around.settings.replica_fetch_max_bytes // STEPS)
+        self._intake.begin(self._settings.replica_fetch_max_bytes // STEPS)
         while (piece := self._intake.take()) is not None:
             self._take(piece, now)
         self._intake.end()
@@ -313,12 +305,12 @@ class Fetcher:
         if partition.position() != told.position:
             self._untold[key] = None
         if records and self._is_throttled(partition):
-            self._around.quota.spend(len(records), now)
+            self._quota.spend(len(records), now)
         if after is Next.ASK_OFFSETS:
             self._ask_offsets(key, partition, LATEST, now)
         elif after is Next.PAUSE:
             self._refused(key, partition, ErrorCode.of(said.error_code), now)
-        self._around.replicated(partition, now)
+        self._step.replicated(partition)
 
     def _refused(self, key: Key, partition: Partition, code: ErrorCode, now: Millis) -> None:
         if code in NOT_YET:
@@ -326,27 +318,27 @@ class Fetcher:
             return
         if (since := self._seldom.again(code, now)) is not None:
             log.info("%s: its leader, node %d, answers %s%s", partition.name, self.leader, code.name, since)
-        self._pause(key, now, self._around.settings.replica_fetch_backoff_ms)
+        self._pause(key, now, self._settings.replica_fetch_backoff_ms)
 
     def _trouble(self, key: Key, partition: Partition, error: ProtocolError, now: Millis) -> None:
         if (since := self._seldom.again(partition.name, now)) is not None:
             log.error(
                 "%s: what its leader has cannot be taken over: %s%s", partition.name, error.detail, since
             )
-        self._pause(key, now, self._around.settings.replica_fetch_backoff_ms)
+        self._pause(key, now, self._settings.replica_fetch_backoff_ms)
 
     # ── a log that its leader's does not reach ───────────────────────────────────────
 
     def _ask_offsets(self, key: Key, partition: Partition, which: int, now: Millis) -> None:
         """Where does the leader's log end? If not before this one, where does it begin?"""
-        to = self._around.address_of(self.leader)
+        to = self._channel.address_of(self.leader)
         if to is None:
             self._pause(key, now, RETRY_MS)
             return
         self._leave_out(key)
         self._paused[key] = NEVER
         asked = ListOffsetsPartition(partition.name.partition, partition.epoch, which)
-        request = ListOffsetsRequest(self._around.me, 0, [ListOffsetsTopic(partition.name.topic, [asked])])
+        request = ListOffsetsRequest(self._channel.me, 0, [ListOffsetsTopic(partition.name.topic, [asked])])
         epoch = partition.epoch
 
         def answered(response: ListOffsetsResponse | None, now: Millis) -> None:
@@ -360,7 +352,7 @@ class Fetcher:
             else:
                 self._go_to(key, partition, which, Offset(said.offset), now)
 
-        self._around.calls.call(to, LANE, request, self._around.settings.replica_socket_timeout_ms, answered)
+        self._channel.call(to, LANE, request, self._settings.replica_socket_timeout_ms, answered)
 
     def _go_to(self, key: Key, partition: Partition, which: int, offset: Offset, now: Millis) -> None:
         start, end = (Offset(0), offset) if which == LATEST else (offset, partition.log.end)
@@ -381,5 +373,5 @@ class Fetcher:
             return
         self._paused.pop(key, None)
         self._untold[key] = None
-        self._around.replicated(partition, now)
+        self._step.replicated(partition)
         self.fetch(now)

@@ -18,9 +18,11 @@ Read next: replication/follower.py.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from andiron.broker.node.step import Step
+from andiron.broker.node.timetable import Timetable
 from andiron.broker.replicas.flushing import Flushing
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
@@ -41,8 +43,6 @@ RESUME_MS = 1_000  # after the start, until partitions are open
 LONGEST_NAME = 200  # of a topic: the folder of a copy is called longer
 
 log = logging.getLogger(__name__)
-
-At = Callable[[Millis, Callable[[Millis], None]], None]
 
 
 @dataclass(slots=True, eq=False)
@@ -67,11 +67,10 @@ class ReplicaMoves:
 
     def __init__(
         self, directories: LogDirectories, partitions: Partitions, flushing: Flushing, quota: ReplicationQuota,
-        at: At, moved: Callable[[Partition], None],
+        timetable: Timetable, step: Step,
     ) -> None:  # fmt: skip
-        """`at` puts something on the timetable; `moved` is told of a partition whose log lies elsewhere now."""
         self._directories, self._partitions, self._flushing = directories, partitions, flushing
-        self._quota, self._at, self._moved = quota, at, moved
+        self._quota, self._timetable, self._step = quota, timetable, step
         self._moves: dict[TopicPartition, Move] = {}
         self._turn_is_due = False
 
@@ -81,7 +80,7 @@ class ReplicaMoves:
     def start(self, now: Millis) -> None:
         """What was under way when the node stopped begins again, when its partitions are open."""
         if self._directories.unfinished:
-            self._at(Millis(now + RESUME_MS), self._resume)
+            self._timetable.at(Millis(now + RESUME_MS), self._resume)
 
     def begin(self, partition: Partition, path: str, now: Millis) -> None:
         """Move a replica to the directory at `path`. Where it lies there already, a move to another one ends."""
@@ -106,7 +105,7 @@ class ReplicaMoves:
     def _take_turns(self, due: Millis) -> None:
         if not self._turn_is_due and any(not move.syncing for move in self):
             self._turn_is_due = True
-            self._at(due, self._turn)
+            self._timetable.at(due, self._turn)
 
     def _turn(self, now: Millis) -> None:
         """Bring the first copy that can be a little further."""
@@ -213,7 +212,7 @@ class ReplicaMoves:
         )  # a snapshot knows the last batch of each, and they are asked for five
         self._partitions.replace_log(partition, replacing)
         log.info("%s is in %s now", partition.name, move.path)
-        self._moved(partition)
+        self._step.moved(partition)
 
     def _fail(self, move: Move, error: Exception, now: Millis) -> None:
         log.error("%s stays where it is, and does not move to %s: %s", move.partition.name, move.path, error)
@@ -237,4 +236,4 @@ class ReplicaMoves:
                 except (OSError, ProtocolError) as error:
                     log.error("%s cannot go on moving to %s: %s", name, path, error)
         if unfinished and (self._partitions.is_behind or not len(self._partitions)):
-            self._at(Millis(now + RESUME_MS), self._resume)
+            self._timetable.at(Millis(now + RESUME_MS), self._resume)

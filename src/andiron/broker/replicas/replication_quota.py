@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from andiron.broker.settings.broker_settings import BrokerSettings
+from andiron.broker.settings.dynamic_settings import LiveSettings
 from andiron.model.ids import Millis, NodeId
 from andiron.model.settings import MAX_LONG
 
@@ -20,8 +22,9 @@ ALL = "*"
 class ReplicationQuota:
     """A bucket of bytes."""
 
-    def __init__(self, rate: Callable[[], int]) -> None:
-        self._rate = rate
+    def __init__(self, settings: LiveSettings, rate: Callable[[BrokerSettings], int]) -> None:
+        """`rate` is the setting that holds it to so many bytes a second."""
+        self._settings, self._rate_of = settings, rate
         self._left = 0.0
         self._filled_at = Millis(0)
 
@@ -37,6 +40,9 @@ class ReplicationQuota:
             return False
         self._fill(now)
         return self._left <= 0
+
+    def _rate(self) -> int:
+        return self._rate_of(self._settings.current())
 
     def _fill(self, now: Millis) -> None:
         rate = self._rate()

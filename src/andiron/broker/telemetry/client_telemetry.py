@@ -13,14 +13,15 @@ longest silent make way.
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
+from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.request import Request
 from andiron.broker.telemetry.client_metrics import ALL, ClientMetricsConfigs, means, subscription
-from andiron.controller.image import CLIENT_METRICS, Image
+from andiron.controller.image import CLIENT_METRICS
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
@@ -63,8 +64,8 @@ class Client:
 class ClientTelemetry:
     """All clients that asked, or told."""
 
-    def __init__(self, image: Callable[[], Image], max_bytes: int, chance: Chance) -> None:
-        self._image, self.max_bytes, self._chance = image, max_bytes, chance
+    def __init__(self, metadata: Metadata, max_bytes: int, chance: Chance) -> None:
+        self._metadata, self.max_bytes, self._chance = metadata, max_bytes, chance
         self._software: dict[int, Software] = {}  # by connection
         self._clients: dict[bytes, Client] = {}  # the longest silent first
         self._series = 0
@@ -128,7 +129,7 @@ class ClientTelemetry:
         return ((ALL,) if ALL in metrics else tuple(sorted(metrics))), interval_ms
 
     def _subscriptions(self) -> list[ClientMetricsConfigs]:
-        configs: Mapping[tuple[int, str], Mapping[str, str]] = self._image().configs
+        configs: Mapping[tuple[int, str], Mapping[str, str]] = self._metadata.image.configs
         return [subscription(given) for (kind, _), given in configs.items() if kind == CLIENT_METRICS]
 
     # ── telling ──────────────────────────────────────────────────────────────────────

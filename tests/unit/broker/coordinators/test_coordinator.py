@@ -17,6 +17,7 @@ from andiron.model.machine import Decision, Loaded, Promise, TimePassed
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.sim.disk import MemoryDisk
+from worlds.noting import NotedStep
 
 ID, ALONE = b"\x01" * 16, frozenset({1})
 
@@ -62,17 +63,16 @@ class World:
     """A coordinator over partitions on one disk."""
 
     def __init__(self):
-        self.disk, self.touched, self.settled = MemoryDisk(), [], []
+        self.disk, self.step = MemoryDisk(), NotedStep()
         self.coordinator = Coordinator(
             "notes",
             Plan(
                 machine=lambda partition: Notes(),
                 encode=lambda line: (None, line.encode()),
                 read=lambda batch: [(each.offset, each.value.decode()) for each in data_records(batch)],
-                appended=lambda *written: None,
-                touch=self.touched.append,
-                settled=lambda shard, now: self.settled.append(shard),
+                owes=True,
             ),
+            self.step,
         )
 
     def partition(self, index=0, epoch=0):
@@ -163,7 +163,7 @@ def test_who_waits_is_sent_away_when_the_partition_goes(world):
     partition.retire()
     world.coordinator.follow(partition, 0)
 
-    assert world.touched == [shard] and wait.until()
+    assert world.step.touched == [shard] and wait.until()
     assert wait.then().or_else(lambda error: error.code).then() is ErrorCode.NOT_COORDINATOR
     assert world.refused("a") is ErrorCode.NOT_COORDINATOR
 
@@ -246,14 +246,14 @@ def test_a_machine_that_changed_its_mind_in_vain_is_loaded_again(world):
     assert (world.machine().lines, world.machine().mind) == (["a"], [])
 
 
-def test_what_is_decided_is_told_to_whoever_wants_to_know(world):
+def test_a_shard_that_has_decided_owes_that_to_others_where_the_plan_says_so(world):
     world.serve(world.partition())
-    world.settled.clear()
+    world.coordinator.owing.clear()
 
     world.ask("a")
 
-    assert world.settled == [world.coordinator.shard(0)]
-    assert list(world.coordinator) == world.settled
+    assert list(world.coordinator.owing) == [world.coordinator.shard(0)]
+    assert list(world.coordinator) == list(world.coordinator.owing)
 
 
 @pytest.mark.parametrize(

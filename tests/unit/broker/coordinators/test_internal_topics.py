@@ -84,7 +84,7 @@ def test_with_the_least_and_the_most_that_the_settings_allow_the_topic_is_made(t
         given = {row.name: str(int(getattr(row, bound))) for row in own if getattr(row, bound) is not None}
         node = SmallNode(**{name.replace(".", "_"): text for name, text in given.items()})
         wait = create_internal(node.node.broker, topic, node.now)
-        node.carry_out(node.node._end_of_step(node.now))
+        node.carry_out(node.node.broker.end_step())
         assert wait.then().topics[0].error_message is None
         assert topic in node.node.broker.image.topics
 

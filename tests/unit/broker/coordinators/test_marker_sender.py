@@ -24,7 +24,7 @@ def cluster():
 def send(cluster, number, *partitions, marker=MARKER):
     """What becomes of markers that a node sends."""
     broker, heard = cluster.broker(number), []
-    sender = MarkerSender(number, broker.metadata, broker.calls, broker.markers.write)
+    sender = MarkerSender(number, broker.metadata, broker.calls, broker.markers)
     broker.waiting.later(sender.send(marker, list(partitions), cluster.now), heard.append)
     cluster.until(lambda: heard)
     return heard[0]
@@ -54,10 +54,11 @@ def test_a_partition_that_is_in_no_metadata_needs_none(cluster):
 def test_a_partition_that_is_moved_away_with_a_marker_that_is_not_committed_is_to_be_tried_again(cluster):
     broker, heard = cluster.broker(1), []
 
-    def moved(marker, partitions, now):
-        return Wait.over(lambda: dict.fromkeys(partitions, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+    class Moved:
+        def write(self, marker, partitions, now):
+            return Wait.over(lambda: dict.fromkeys(partitions, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
 
-    sender = MarkerSender(1, broker.metadata, broker.calls, moved)
+    sender = MarkerSender(1, broker.metadata, broker.calls, Moved())
     broker.waiting.later(sender.send(MARKER, [PARTS[0]], cluster.now), heard.append)
 
     assert heard == [{PARTS[0]: ErrorCode.NOT_LEADER_OR_FOLLOWER}]

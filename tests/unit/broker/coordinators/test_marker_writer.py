@@ -14,6 +14,7 @@ from andiron.records.builder import build
 from andiron.records.control import end_marker_of
 from andiron.records.record import Record
 from andiron.sim.disk import MemoryDisk
+from worlds.noting import NotedStep
 
 ID, ALONE = b"\x01" * 16, frozenset({1})
 A, B, OFFSETS = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("__consumer_offsets", 2)
@@ -34,10 +35,10 @@ class World:
     """Partitions, and whoever writes markers to them."""
 
     def __init__(self):
-        self.partitions, self.groups, self.appended = {}, Groups(), []
-        self.writer = MarkerWriter(self.find, self.groups, lambda *written: self.appended.append(written))
+        self.partitions, self.groups, self.step, self.image = {}, Groups(), NotedStep(), None
+        self.writer = MarkerWriter(metadata=self, partitions=self, groups=self.groups, step=self.step)
 
-    def find(self, topic, index):
+    def find(self, topic, index, image):
         if (topic, index) not in self.partitions:
             raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error("not here")
         return self.partitions[topic, index]
@@ -87,7 +88,7 @@ def test_every_partition_gets_its_marker(world):
     assert world.outcome(A, B) == {A: ErrorCode.NONE, B: ErrorCode.NONE}
 
     assert [partition.readable_end(True) for partition in partitions] == [2, 2]
-    assert [written[0].name for written in world.appended] == [A, B]
+    assert [written[0].name for written in world.step.written] == [A, B]
     [_, last] = iterate(partitions[0].log.read(0, 1_000, 2).read())
     assert (last.producer_id, last.producer_epoch, last.leader_epoch) == (7, 0, 0)
     assert end_marker_of(last) == (True, 3)
@@ -103,7 +104,7 @@ def test_one_that_refuses_says_why(world):
     opened(world.host(A), epoch=5)
 
     assert world.outcome(A) == {A: ErrorCode.INVALID_PRODUCER_EPOCH}
-    assert world.appended == []
+    assert world.step.written == []
 
 
 def test_of_no_partitions_there_is_nothing_to_wait_for(world):
@@ -132,7 +133,7 @@ def test_one_that_comes_again_counts_when_the_first_is_committed(world):
     flush(partition)
 
     assert first.until() and second.until()
-    assert len(world.appended) == 1
+    assert len(world.step.written) == 1
 
 
 def test_at_the_deadline_those_that_are_not_committed_are_too_late(world):
@@ -173,4 +174,4 @@ def test_groups_are_not_told_of_a_marker_that_was_here_before(world):
 
     assert world.outcome(OFFSETS, marker=again) == {OFFSETS: ErrorCode.NONE}
 
-    assert len(world.groups.told) == len(world.appended) == 1
+    assert len(world.groups.told) == len(world.step.written) == 1

@@ -11,6 +11,7 @@ from andiron.model.ids import TopicPartition
 from andiron.model.machine import Decision, InTransaction, Promise
 from andiron.records.control import ControlType, control_batch
 from andiron.sim.disk import MemoryDisk
+from worlds.noting import NotedStep
 
 NAME, ID, ALONE = TopicPartition("sums", 0), b"\x01" * 16, frozenset({1})
 
@@ -40,7 +41,7 @@ def shard_on(disk, **settings):
     log = PartitionLog.open(disk, "/data/sums-0", NAME, ID, LogSettings(**settings), now=0)
     partition = Partition(NAME, ID, log)
     partition.lead(1, 0, ALONE, ALONE, watermark=0, now=0, lag_ms_max=1_000)
-    return Shard(partition, Sum(), lambda number: (None, number.encode()), lambda *written: None)
+    return Shard(partition, Sum(), lambda number: (None, number.encode()), NotedStep())
 
 
 def numbers_of(batch):
@@ -191,9 +192,8 @@ class Meeting(Sum):
 
 
 def meeting_on(disk, **settings):
-    kept = []
-    shard = shard_on(disk, **settings)
-    return Shard(shard.partition, Meeting(), lambda n: (None, n.encode()), lambda *_: None, kept.append), kept
+    step, shard = NotedStep(), shard_on(disk, **settings)
+    return Shard(shard.partition, Meeting(), lambda n: (None, n.encode()), step), step.touched
 
 
 def test_a_promise_is_kept_by_another_request(disk):

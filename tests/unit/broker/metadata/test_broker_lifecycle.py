@@ -40,12 +40,13 @@ class Life:
     """A broker's life with a controller that answers when the test says so."""
 
     def __init__(self):
-        self.now, self.metadata, self.asked = NOW, Known(), []
+        self.metadata, self.asked = Known(), []
         self._waiting = None
         settings = NodeSettings.load(PROPERTIES)
-        self.life = Lifecycle(settings, self.metadata, self._decide, self._later, lambda: self.now)
+        self.now = NOW
+        self.life = Lifecycle(settings, self.metadata, channel=self, step=self)
 
-    def _decide(self, request, now, timeout_ms):
+    def decide(self, request, now, timeout_ms):
         self.asked.append((request, timeout_ms))
         self._outcome = None
         return Wait.over(self._given)
@@ -55,7 +56,7 @@ class Life:
             raise self._outcome.error("says the controller")
         return self._outcome
 
-    def _later(self, wait, then):
+    def later(self, wait, then):
         self._waiting = wait, then
 
     def answer(self, outcome):

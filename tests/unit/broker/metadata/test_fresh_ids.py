@@ -13,7 +13,7 @@ def fresh(node):
     """An id, however it is come by."""
     given = next_producer_id(node.node.broker, node.now, lambda id: id)
     if isinstance(given, Wait):
-        node.carry_out(node.node._end_of_step(node.now))
+        node.carry_out(node.node.broker.end_step())
         assert given.until()
         return given.then()
     return given
@@ -49,7 +49,7 @@ def test_a_transactional_id_takes_one_only_when_it_is_new(coordinator):
 
     def begin():
         wait = in_transactions(broker, InitProducer("tx", 60_000), coordinator.now)
-        coordinator.carry_out(coordinator.node._end_of_step(coordinator.now))
+        coordinator.carry_out(coordinator.node.broker.end_step())
         while isinstance(wait, Wait):
             assert wait.until()
             wait = wait.then()

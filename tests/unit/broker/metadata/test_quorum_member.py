@@ -301,7 +301,7 @@ def test_a_voter_that_lost_its_folder_is_let_in_again_once_it_was_silent(cluster
 )
 def test_who_is_refused_says_why_until_it_is_let_in(cluster, code, advice):
     refused = member(cluster, followers(cluster)[0])
-    refused.fetching._around.refused(code, cluster.now)
+    refused.refused(code, cluster.now)
     assert advice in refused.trouble
 
     cluster.pass_time(refused.patience_ms)
@@ -328,10 +328,10 @@ def test_a_node_that_was_wiped_or_replaced_raises_no_false_alarm(cluster, leads,
 def test_a_second_process_that_the_others_go_on_hearing_of_is_an_alarm(cluster, caplog):
     refused = member(cluster, followers(cluster)[0])
     duplicate = ErrorCode.DUPLICATE_BROKER_REGISTRATION
-    refused.fetching._around.refused(duplicate, cluster.now)
+    refused.refused(duplicate, cluster.now)
     assert "if it is gone they forget it" in refused.trouble and not caplog.records
 
-    refused.fetching._around.refused(duplicate, cluster.now + 3 * refused.patience_ms)
+    refused.refused(duplicate, cluster.now + 3 * refused.patience_ms)
 
     assert [each.message for each in caplog.records] == [refused.trouble]
     assert refused.trouble.startswith("another process is node")

@@ -1,5 +1,7 @@
 """Who votes at a node: its settings, a snapshot, its log."""
 
+from types import SimpleNamespace
+
 from andiron.broker.metadata.quorum_messages import METADATA, TOPIC_ID
 from andiron.broker.metadata.quorum_voters import QuorumVoters
 from andiron.broker.replicas.partition import Partition
@@ -28,14 +30,20 @@ class Here:
         self.partition = Partition(METADATA, TOPIC_ID, log)
         self.partition.lead(1, 1, frozenset({1}), frozenset({1}), watermark=0, now=0, lag_ms_max=1)
         self.changes = []
-        self.voters = QuorumVoters(settings, lambda: MINE, lambda now: self.changes.append(self.ids()))
+        self.voters = QuorumVoters(settings, SimpleNamespace(metadata_id=MINE))
         self.voters.load(self.partition, 0, None)
 
     def ids(self):
         return list(self.voters.latest.ids)
 
     def change(self, *ids):
-        return self.voters.change(VoterSet(map(node, ids)), self.partition, 0)
+        end = self.voters.change(VoterSet(map(node, ids)), self.partition, 0)
+        self.changes.append(self.ids())
+        return end
+
+    def follow(self, *happened):
+        if self.voters.follow(*happened):
+            self.changes.append(self.ids())
 
     def reload(self):
         again = Here()
@@ -75,11 +83,11 @@ def test_what_is_fetched_holds_and_what_is_cut_off_does_not():
     leader.change(1, 2, 3)
     records = leader.partition.log.read(0, 1 << 20, 3).read()
 
-    follower.voters.follow(iterate(records), 0, 3, now=0)
+    follower.follow(iterate(records), 0, 3)
     assert follower.ids() == [1, 2, 3]
-    follower.voters.follow((), 3, 2, now=0)
+    follower.follow((), 3, 2)
     assert follower.ids() == [1, 2]
-    follower.voters.follow((), 2, 0, now=0)
+    follower.follow((), 2, 0)
     assert follower.ids() == [1]
     assert follower.changes == [[1, 2, 3], [1, 2], [1]]
 
@@ -89,14 +97,14 @@ def test_what_is_known_already_is_not_news():
     leader.change(1, 2)
     records = leader.partition.log.read(0, 1 << 20, 3).read()
 
-    leader.voters.follow(iterate(records), 2, 2, now=0)
+    leader.follow(iterate(records), 2, 2)
 
     assert leader.changes == [[1, 2]]
 
 
 def test_a_snapshot_names_them():
     here = Here()
-    here.voters.restart(100, VoterSet([node(4), node(5)]).record(), now=0)
+    here.voters.restart(100, VoterSet([node(4), node(5)]).record())
 
-    assert here.changes == [[4, 5]]
+    assert here.ids() == [4, 5]
     assert here.voters.addresses[5] == Address("node-5", 9093)

@@ -40,7 +40,7 @@ def test_what_was_refused_is_not_waited_for(node):
 
 def test_a_coordinators_topic_is_made_as_the_settings_say(node):
     wait = create_internal(node.node.broker, "__consumer_offsets", node.now)
-    node.carry_out(node.node._end_of_step(node.now))
+    node.carry_out(node.node.broker.end_step())
 
     assert wait.then().topics[0].error_code == 0
     assert len(node.node.broker.image.topics["__consumer_offsets"].partitions) == 50

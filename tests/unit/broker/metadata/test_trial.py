@@ -153,7 +153,7 @@ def test_what_comes_later_and_is_not_understood_ends_the_node_with_a_word():
     node = SmallNode()
     partition = node.node.broker.metadata.partition
     written = partition.append_own(build([Record(0, 1, None, UNKNOWN)]), node.now)
-    node.node.broker.appended(partition, written, node.now)
+    node.node.broker.step.appended(partition, written)
 
     for _ in range(3):
         node.step(Woken())

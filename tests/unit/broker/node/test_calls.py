@@ -14,6 +14,7 @@ from andiron.wire.messages.allocate_producer_ids import (
     AllocateProducerIdsResponse,
 )
 from andiron.wire.messages.write_txn_markers import WriteTxnMarkersRequest
+from worlds.noting import NotedStep
 
 THERE = Address("there", 9093)
 KEY = AllocateProducerIdsRequest.__api_key__
@@ -23,11 +24,8 @@ class Caller:
     """Calls, and what came of them."""
 
     def __init__(self):
-        self.touched, self.changes, self.heard = [], 0, []
-        self.calls = Calls("node-1", self.touched.append, self._changed)
-
-    def _changed(self):
-        self.changes += 1
+        self.step, self.heard = NotedStep(), []
+        self.calls = Calls("node-1", self.step)
 
     def call(self, body=None, **how):
         body = AllocateProducerIdsRequest(1, 5) if body is None else body
@@ -58,7 +56,7 @@ def test_the_end_of_the_step_is_told_that_there_is_something_to_send():
     caller = Caller()
     caller.call()
 
-    assert caller.changes == 1
+    assert caller.step.has_facts
 
 
 def test_effects_are_taken_once():
@@ -117,7 +115,7 @@ def test_a_question_is_a_wait_for_the_answer():
     caller.calls.answered(answer(call.token), 20)
 
     assert wait.until()
-    assert caller.touched == list(wait.watch)
+    assert caller.step.touched == list(wait.watch)
     assert wait.then().producer_id_start == 7
 
 

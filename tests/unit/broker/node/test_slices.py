@@ -39,7 +39,7 @@ def test_so_many_are_made_at_a_time():
 
 
 def test_what_needs_one_slice_is_done_at_once():
-    work = LongWork(print)
+    work = LongWork()
 
     assert work.begin(1, lasting(1)) == [Reply(1, 1, [b"done"])]
     assert not work
@@ -48,7 +48,7 @@ def test_what_needs_one_slice_is_done_at_once():
 
 
 def test_two_take_turns():
-    work = LongWork(print)
+    work = LongWork()
     assert work.begin(1, lasting(3, conn=1)) == work.begin(2, lasting(2, conn=2)) == []
 
     assert work.go_on(taken) == []
@@ -58,7 +58,7 @@ def test_two_take_turns():
 
 
 def test_what_comes_later_on_the_connection_is_taken_in_its_order():
-    work = LongWork(print)
+    work = LongWork()
     work.begin(1, lasting(2))
     late = request(2)
     work.hold(late)
@@ -74,7 +74,7 @@ def test_what_comes_later_on_the_connection_is_taken_in_its_order():
 
 
 def test_one_that_was_held_may_take_long_itself():
-    work = LongWork(print)
+    work = LongWork()
     work.begin(1, lasting(2))
     work.hold(request(2))
     work.hold(request(3))
@@ -85,7 +85,7 @@ def test_one_that_was_held_may_take_long_itself():
 
 
 def test_a_connection_that_is_gone_is_worked_for_no_more():
-    work = LongWork(print)
+    work = LongWork()
     work.begin(1, lasting(9))
     work.begin(2, lasting(2, conn=2))
 
@@ -95,15 +95,14 @@ def test_a_connection_that_is_gone_is_worked_for_no_more():
     assert not work
 
 
-def test_a_bug_costs_its_connection_only():
-    failures = []
-    work = LongWork(failures.append)
+def test_a_bug_costs_its_connection_only(caplog):
+    work = LongWork()
     work.begin(1, failing())
 
     [closed] = work.go_on(taken)
 
     assert isinstance(closed, Close)
-    assert failures == [closed.reason]
+    assert work.failures == 1 and closed.reason in caplog.text
     assert not work
 
 

@@ -6,14 +6,15 @@ from andiron.broker.node.turns import Turns
 from andiron.broker.node.waiting import Wait, WaitingRoom
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER
+from worlds.noting import NotedStep
 
 
 class Connection:
     """Requests that wait for what the test says, and the order in which they are done."""
 
     def __init__(self):
-        self.room, self.done, self.touched = WaitingRoom(), [], []
-        self.turns = Turns(self.touched.append)
+        self.room, self.done, self.step = WaitingRoom(), [], NotedStep()
+        self.turns = Turns(self.step)
 
     def send(self, name, *, waits=True, conn=1):
         answers = []
@@ -50,8 +51,8 @@ class Connection:
 
     def wake(self, key):
         self.room.wake(key)
-        while self.touched:
-            self.room.wake(self.touched.pop(0))
+        while self.step.touched:
+            self.room.wake(self.step.touched.pop(0))
 
 
 @pytest.fixture

@@ -13,14 +13,15 @@ class Asked:
     """A controller that answers when the test says so."""
 
     def __init__(self, epoch=5):
-        self.requests, self._then, self.epoch = [], None, epoch
-        self.places = ReplicaPlaces(1, lambda: self.epoch, self._decide, self._later, lambda: 0)
+        self.requests, self._then = [], None
+        self.me, self.epoch, self.now = 1, epoch, 0
+        self.places = ReplicaPlaces(lifecycle=self, channel=self, step=self)
 
-    def _decide(self, request, now, timeout_ms):
+    def decide(self, request, now, timeout_ms):
         self.requests.append(request)
         return Wait.over(lambda: None)
 
-    def _later(self, wait, then):
+    def later(self, wait, then):
         self._then = wait, then
 
     def answer(self, response="yes"):

@@ -82,7 +82,7 @@ class Busy:
 
 
 def test_of_those_that_have_more_to_take_in_one_does_so_in_a_step_and_each_in_its_turn():
-    fetchers, ticked = Fetchers(None), []
+    fetchers, ticked = Fetchers(None, None, None, None, None), []
     fetchers._fetchers = {
         1: Busy("a", ticked, is_taking_in=True),
         2: Busy("b", ticked, is_taking_in=False),

@@ -35,8 +35,8 @@ def test_whoever_waits_for_the_watermark_is_answered_with_the_step(cluster):
     answers = begin_produce(cluster, "t", b"a")
     for replica in (2, 3):
         fetched(cluster, replica, 1)
-    assert cluster.broker(1).changed
-    cluster._carry_out(cluster.members[1], cluster.members[1].node._end_of_step(cluster.now))
+    assert cluster.broker(1).step.has_facts
+    cluster._carry_out(cluster.members[1], cluster.members[1].node.broker.end_step())
 
     assert produced(answers).error_code == 0
 
@@ -44,7 +44,7 @@ def test_whoever_waits_for_the_watermark_is_answered_with_the_step(cluster):
 def test_a_fetch_that_moves_nothing_leaves_nothing_to_do(cluster):
     fetched(cluster, 2, 0)
 
-    assert not cluster.broker(1).changed
+    assert not cluster.broker(1).step.has_facts
 
 
 def test_where_a_followers_log_begins_is_noted(cluster):

@@ -5,6 +5,7 @@ import pytest
 from andiron.broker.replicas.isr import RETRY_MS
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.alter_partition import (
+    AlterPartitionRequest,
     AlterPartitionResponse,
     AlterPartitionResponsePartition,
     AlterPartitionResponseTopic,
@@ -142,14 +143,19 @@ def test_one_that_is_fenced_is_not_asked_to_join(cluster):
     assert cluster.image_of("t").partition_epoch == epoch  # nothing was asked for in vain
 
 
-def test_a_leader_of_many_partitions_asks_for_all_of_them_at_once(cluster):
+def test_a_leader_of_many_partitions_asks_for_all_of_them_at_once(cluster, monkeypatch):
     create(cluster, "t", [(1, 2, 3)] * 20)
     without_fetching(cluster, 3)
     asked = []
-    sent = cluster.broker(1).in_sync._decide
-    cluster.broker(1).in_sync._decide = lambda request, *rest: (asked.append(request), sent(request, *rest))[
-        1
-    ]
+    channel = cluster.broker(1).channel
+    sent = channel.decide
+
+    def noted(request, *rest):
+        if isinstance(request, AlterPartitionRequest):
+            asked.append(request)
+        return sent(request, *rest)
+
+    monkeypatch.setattr(channel, "decide", noted)
 
     cluster.until(lambda: all(isr(cluster, "t", p) == [1, 2] for p in range(20)))
 

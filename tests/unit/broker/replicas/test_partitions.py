@@ -347,8 +347,7 @@ def test_an_isr_that_the_leader_was_told_itself_is_not_taken_back_by_older_metad
     create(cluster, "t", (1, 2, 3))
     partition = cluster.partition(1, "t")
     older = cluster.broker(1).image.topics["t"].partitions[0]
-    partition.partition_epoch = 5
-    partition.settle(frozenset({1, 2, 3}), frozenset({1, 2}), cluster.now)
+    partition.confirm(5, frozenset({1, 2}))
 
     cluster.broker(1).partitions._take_role(partition, older, cluster.now)
 
@@ -375,7 +374,7 @@ def test_a_checkpoint_of_the_watermark_counts_for_the_first_role_and_not_after_a
     node.create("t")
     for value in (b"a", b"b", b"c"):
         node.produce("t", value)
-    node.node.broker.housekeeping.save_checkpoints()
+    node.node.broker.checkpoints.save_all()
     partition, image = node.partition("t"), node.node.broker.image.topics["t"].partitions[0]
     take = node.node.broker.partitions._take_role
     take(

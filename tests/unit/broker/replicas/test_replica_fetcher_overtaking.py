@@ -1,9 +1,9 @@
 """One fetcher with a leader that a test answers for: what is asked, and when."""
 
 from collections import namedtuple
+from types import SimpleNamespace
 
-from andiron.broker.replicas.replica_fetcher import RETRY_MS, Fetcher, Surroundings
-from andiron.broker.replicas.replication_quota import ReplicationQuota
+from andiron.broker.replicas.replica_fetcher import RETRY_MS, Fetcher
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Address, TopicPartition
@@ -39,10 +39,15 @@ class Replica:
 
 
 class Leader:
-    """Keeps what it is asked until the test answers."""
+    """Keeps what it is asked until the test answers: the channel to it."""
+
+    me, epoch = 1, 3
 
     def __init__(self):
         self.asked = []
+
+    def address_of(self, node):
+        return Address("there", 9092)
 
     def call(self, to, lane, body, timeout_ms, then):
         self.asked.append((body, then))
@@ -72,12 +77,9 @@ class Leader:
 
 def alone(save_starts=lambda: None):
     """A fetcher of nothing, and its leader."""
-    leader = Leader()
-    around = Surroundings(
-        1, leader, ReplicationSettings(), lambda node: Address("there", 9092), lambda: 3,
-        lambda partition, now: None, ReplicationQuota(lambda: 1 << 60), save_starts,
-    )  # fmt: skip
-    return Fetcher(2, around), leader
+    leader, checkpoints = Leader(), SimpleNamespace(save_starts=save_starts)
+    step = SimpleNamespace(replicated=lambda partition: None)
+    return Fetcher(2, ReplicationSettings(), leader, quota=None, checkpoints=checkpoints, step=step), leader
 
 
 def fetching(*numbers, save_starts=lambda: None):

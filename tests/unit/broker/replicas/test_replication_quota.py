@@ -1,5 +1,7 @@
 """A bucket of bytes, for replicas that are being moved."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from andiron.broker.replicas.replication_quota import ReplicationQuota, is_throttled
@@ -8,15 +10,20 @@ from andiron.model.settings import MAX_LONG
 NOW = 1_000_000
 
 
+def quota_of(rate):
+    """A bucket whose rate is what `rate` says when it is asked."""
+    return ReplicationQuota(SimpleNamespace(current=rate), lambda settings: settings)
+
+
 def test_without_a_rate_nothing_is_ever_spent():
-    quota = ReplicationQuota(lambda: MAX_LONG)
+    quota = quota_of(lambda: MAX_LONG)
     quota.spend(1 << 60, NOW)
 
     assert not quota.is_spent(NOW)
 
 
 def test_what_is_fetched_is_taken_out_and_comes_back_at_the_rate():
-    quota = ReplicationQuota(lambda: 1_000)
+    quota = quota_of(lambda: 1_000)
     assert not quota.is_spent(NOW)
     quota.spend(1_500, NOW)
 
@@ -26,7 +33,7 @@ def test_what_is_fetched_is_taken_out_and_comes_back_at_the_rate():
 
 
 def test_a_quiet_time_saves_up_no_more_than_a_second():
-    quota = ReplicationQuota(lambda: 1_000)
+    quota = quota_of(lambda: 1_000)
     quota.spend(1, NOW)
     quota.spend(1_000, NOW + 1_000_000)
 
@@ -35,7 +42,7 @@ def test_a_quiet_time_saves_up_no_more_than_a_second():
 
 def test_a_rate_that_changes_counts_at_once():
     rate = [1_000]
-    quota = ReplicationQuota(lambda: rate[0])
+    quota = quota_of(lambda: rate[0])
     quota.spend(10_000, NOW)
     rate[0] = 100_000
 

@@ -1,0 +1,26 @@
+"""The table of partitions of which this node holds a replica, by name.
+
+    partitions.py ── opens, gives up ──▶ Hosted ◀── reads ── checkpoints.py
+
+Only partitions.py changes it. It stands by itself because others have to know which logs there are before there is
+anybody who gives them roles: a follower writes down where its logs start before it tells its leader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from andiron.broker.replicas.partition import Partition
+from andiron.model.ids import TopicPartition
+
+
+class Hosted(dict[tuple[str, int], Partition]):
+    """The partitions whose logs are open, and beside them those whose logs will not open."""
+
+    def __init__(self) -> None:
+        self.retries: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again to open one
+
+    @property
+    def unopened(self) -> list[TopicPartition]:
+        """Those whose logs will not open."""
+        return [TopicPartition(*name) for name in self.retries]
