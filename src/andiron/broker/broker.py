@@ -197,7 +197,8 @@ class Broker:
 
     def partition_by_name(self, topic: str, index: int) -> Partition:
         """A partition hosted here, or the error that says where else to ask."""
-        return self.partitions.find(topic, index, self.image)
+        partition = self.partitions.get((topic, index))  # without a detour: every request comes by here
+        return self.partitions.find(topic, index, self.image) if partition is None else partition
 
     # ── changing ─────────────────────────────────────────────────────────────────────
 
@@ -292,7 +293,8 @@ class Broker:
             step.has_facts = False
             self.metadata.follow_quorum(now)
             self._follow_metadata(now)
-            self.transactions.send_markers(now)
+            if self.transactions.shards.owing:
+                self.transactions.send_markers(now)
             for key in step.take_touched():
                 effects += self.waiting.wake(key)
             effects += step.take_effects()
