@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import time
+from unittest.mock import patch
 
 import pytest
 
 from andiron import __version__
+from andiron.broker.broker import Broker
 from andiron.edge.metrics import process
 from andiron.edge.metrics.process import cpu_seconds, resident_bytes
+from andiron.model.effects import Woken
 from unit.edge.metrics.scraped import host_of, scraped
 from worlds.node import SmallNode
 
@@ -36,7 +39,9 @@ def test_a_start_that_was_not_long_ago():
 def test_bugs_are_counted_wherever_they_showed_themselves():
     world = SmallNode()
     host = host_of(world.node, world.now)
-    host.failures, world.node.failures = 2, 1
+    host.failures = 2
+    with patch.object(Broker, "tick", side_effect=RuntimeError("a bug")):
+        world.node.step(Woken(), world.now)
 
     assert scraped(world, host)["andiron_internal_failures_total"] == 3
 
