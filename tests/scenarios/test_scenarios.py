@@ -1,8 +1,7 @@
-"""Every story comes out as it is told, and does so twice."""
+"""Every story comes out as it is told, and not with a bug in what it tells."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,9 +59,13 @@ def test_every_command_is_explained() -> None:
 )
 def test_a_story_does_not_come_out_with_a_bug_in_what_it_tells(bug: str, story: str) -> None:
     told = (HERE / f"{story}.txt").read_text(encoding="utf-8")
-    with contextlib.suppress(AssertionError), BUGS[bug]():  # type: ignore[attr-defined]
-        assert str(Story.read(told).play(Stage().run)) == told
-        pytest.fail("it is told as if nothing were wrong")
+    with BUGS[bug]():  # type: ignore[attr-defined]
+        try:
+            played = str(Story.read(told).play(Stage().run))
+        except AssertionError:
+            return  # what `until` waits for never comes, or a node finds out by itself
+
+    assert played != told
 
 
 def test_what_is_read_is_written_again_as_it_was() -> None:
