@@ -37,7 +37,7 @@ from andiron.broker.metadata.broker_lifecycle import Lifecycle, Stage
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.metadata.producer_ids import ProducerIds
-from andiron.broker.metadata.publisher import Following
+from andiron.broker.metadata.publisher import MetadataPublisher
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.request import Request
 from andiron.broker.node.seldom import Seldom
@@ -45,7 +45,7 @@ from andiron.broker.node.step import Step
 from andiron.broker.node.turns import Turns
 from andiron.broker.node.waiting import Wait, WaitingRoom
 from andiron.broker.replicas.checkpoints import Checkpoints
-from andiron.broker.replicas.directory_assignments import ReplicaPlaces
+from andiron.broker.replicas.directory_assignments import DirectoryAssignments
 from andiron.broker.replicas.fetch_sessions import FetchSessions
 from andiron.broker.replicas.fetcher_manager import Fetchers
 from andiron.broker.replicas.flushing import Flushing
@@ -106,7 +106,7 @@ class Broker:
         self.fetchers = Fetchers(settings.replication, others, inwards, self.checkpoints, step)
         self.in_sync = InSync(metadata, lifecycle, self.channel, step)
         self.followers = Followers(metadata, self.in_sync, outwards, step)
-        self.places = ReplicaPlaces(lifecycle, self.channel, step)
+        self.places = DirectoryAssignments(lifecycle, self.channel, step)
         self.partitions = Partitions(
             settings, directories, hosted, self.fetchers, self.followers, self.places
         )
@@ -120,7 +120,7 @@ class Broker:
         sender = MarkerSender(lifecycle.me, metadata, self.calls, self.markers)
         self.transactions = TransactionCoordinator(settings.transactions, metadata, sender, step)
 
-        self.following = Following(
+        self.following = MetadataPublisher(
             metadata, lifecycle, self.partitions, self.housekeeping,
             Coordinators(self.groups, self.transactions), step,
         )  # fmt: skip

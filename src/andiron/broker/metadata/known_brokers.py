@@ -21,7 +21,7 @@ from andiron.controller.image import BrokerImage, Image
 from andiron.model.ids import Millis, NodeId
 
 
-class Acquaintances:
+class KnownBrokers:
     """The brokers that this node has seen come and go."""
 
     def __init__(self, session_ms: int) -> None:

@@ -26,11 +26,11 @@ from collections.abc import Iterator
 
 from andiron.broker.coordinators.shard import READ_BYTES, Shard, batches_between, data_records
 from andiron.broker.metadata.bootstrap_checkpoint import bootstrap_records
-from andiron.broker.metadata.known_brokers import Acquaintances
+from andiron.broker.metadata.known_brokers import KnownBrokers
 from andiron.broker.metadata.observer_watch import Watch
 from andiron.broker.metadata.quorum_facts import LostLead, TookLead, Whole
 from andiron.broker.metadata.quorum_member import QuorumMember
-from andiron.broker.metadata.snapshot_generator import SnapshotCutting
+from andiron.broker.metadata.snapshot_generator import SnapshotGenerator
 from andiron.broker.metadata.standalone_format import found, may_found
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.step import Step
@@ -58,7 +58,7 @@ log = logging.getLogger(__name__)
 class Metadata:
     """The image of what is committed, and the controller where this node leads."""
 
-    _cutting: SnapshotCutting
+    _cutting: SnapshotGenerator
 
     def __init__(
         self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls, flushing: Flushing,
@@ -68,7 +68,7 @@ class Metadata:
         self._flushing, self._step = flushing, step
         self.member = QuorumMember(settings, directories, chance, calls, flushing, step)
         self.image = Image()
-        self.acquaintances = Acquaintances(settings.membership.broker_session_timeout_ms)
+        self.acquaintances = KnownBrokers(settings.membership.broker_session_timeout_ms)
         self.applied = Offset(0)
         self._applied_time = Millis(-1)  # of the last record
         self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
@@ -93,7 +93,9 @@ class Metadata:
         newest = member.snapshots.newest()
         if newest is not None:
             self.image, self.applied = newest.image, newest.id.end
-        self._cutting = SnapshotCutting(self._settings.metadata_log, member, self.image, self._flushing, now)
+        self._cutting = SnapshotGenerator(
+            self._settings.metadata_log, member, self.image, self._flushing, now
+        )
         member.start(None if newest is None else newest.voters, now)
         self.follow_quorum(now)
 

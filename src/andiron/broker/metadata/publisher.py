@@ -37,7 +37,7 @@ from andiron.model.ids import Millis
 log = logging.getLogger(__name__)
 
 
-class Following:
+class MetadataPublisher:
     """Lets what is committed take effect here."""
 
     def __init__(

@@ -54,7 +54,7 @@ class _Cut(NamedTuple):
     bytes_before: int
 
 
-class SnapshotCutting:
+class SnapshotGenerator:
     """Cuts snapshots when they are due, and cleans up behind them."""
 
     def __init__(

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 Replica = tuple[bytes, int]  # its topic's id, its number
 
 
-class ReplicaPlaces:
+class DirectoryAssignments:
     """Keeps the controller informed of where this broker's replicas are."""
 
     def __init__(self, lifecycle: Lifecycle, channel: ControllerChannel, step: Step) -> None:

@@ -24,7 +24,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from andiron.broker.replicas.directory_assignments import ReplicaPlaces
+from andiron.broker.replicas.directory_assignments import DirectoryAssignments
 from andiron.broker.replicas.fetcher_manager import Fetchers
 from andiron.broker.replicas.follower_states import Followers
 from andiron.broker.replicas.hosted import Hosted
@@ -51,7 +51,7 @@ class Partitions:
 
     def __init__(
         self, settings: NodeSettings, directories: LogDirectories, hosted: Hosted, fetchers: Fetchers,
-        followers: Followers, places: ReplicaPlaces,
+        followers: Followers, places: DirectoryAssignments,
     ) -> None:  # fmt: skip
         self._settings, self._directories, self._hosted = settings, directories, hosted
         self._fetchers, self._followers, self._places = fetchers, followers, places

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.metadata.known_brokers import Acquaintances
+from andiron.broker.metadata.known_brokers import KnownBrokers
 from andiron.controller.image import BrokerImage, Image
 from andiron.model.ids import Millis, NodeId
 from andiron.wire.messages.metadata import MetadataRequest
@@ -13,7 +13,7 @@ SESSION_MS = 9_000
 
 class World:
     def __init__(self):
-        self.image, self.told_of = Image(), Acquaintances(SESSION_MS)
+        self.image, self.told_of = Image(), KnownBrokers(SESSION_MS)
 
     def see(self, at, **brokers):
         """Which are let in now: b1=True is, b2=False is not."""

@@ -1,7 +1,7 @@
 """The controller learns in which directory each replica lies, and which disk has failed."""
 
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.directory_assignments import ReplicaPlaces
+from andiron.broker.replicas.directory_assignments import DirectoryAssignments
 from andiron.controller.image import LOST
 from worlds.cluster_client import create, produce, small_cluster, write
 
@@ -15,7 +15,7 @@ class Asked:
     def __init__(self, epoch=5):
         self.requests, self._then = [], None
         self.me, self.epoch, self.now = 1, epoch, 0
-        self.places = ReplicaPlaces(lifecycle=self, channel=self, step=self)
+        self.places = DirectoryAssignments(lifecycle=self, channel=self, step=self)
 
     def decide(self, request, now, timeout_ms):
         self.requests.append(request)
