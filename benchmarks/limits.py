@@ -97,6 +97,19 @@ def fsync(folder: str, seconds: float) -> float:
     return statistics.median(times) * 1e6
 
 
+def unthrottled_mb() -> int:
+    """How much may be written before the kernel writes it back by itself, which would then be part of the figure.
+
+    It begins at a share of the memory that is free (vm.dirty_background_ratio); half of that is kept clear of it.
+    """
+    memory = Path("/proc/meminfo").read_text().splitlines()
+    free_kb = next(int(line.split()[1]) for line in memory if line.startswith("MemAvailable"))
+    vm = Path("/proc/sys/vm")
+    in_bytes = int((vm / "dirty_background_bytes").read_text())
+    share = int((vm / "dirty_background_ratio").read_text()) / 100
+    return (in_bytes or int(free_kb * 1024 * share)) // 2 // MB
+
+
 def python_start() -> float:
     times = []
     for _ in range(5):

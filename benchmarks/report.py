@@ -18,6 +18,7 @@ from harness import commit
 
 BUSY = 0.3  # of a core, by others, is enough to spoil a figure
 WIDTH = 52  # of the rows' names, at least
+MARK_MEANS = "* the load generator took most of a core: the figure may be its own"
 RESULTS = Path(__file__).with_name("results")
 
 
@@ -30,6 +31,7 @@ class Row:
     higher_is_better: bool
     answers: dict[str, list[float]] = field(default_factory=dict)
     limit: float | None = None
+    marked: bool = False  # in some round the load generator may have been the limit
 
     def median(self, subject: str) -> float | None:
         found = self.answers.get(subject)
@@ -61,10 +63,15 @@ class Report:
         if name in self.rows:
             self.rows[name].limit = limit
 
+    def mark(self, name: str) -> None:
+        """Say of a row that the load generator took most of a core, and may be what was measured."""
+        self.rows[name].marked = True
+
     def table(self) -> str:
         width = max([WIDTH, *(len(_name(row)) for row in self.rows.values())])
         head = f"{'':{width}} {'better':>7} {'andiron':>11} {self.other:>11} {'ahead':>7} {'limit':>11} {'of limit':>8}"
-        return "\n".join([head, *(self._line(row, width) for row in self.rows.values())])
+        foot = [MARK_MEANS] if any(row.marked for row in self.rows.values()) else []
+        return "\n".join([head, *(self._line(row, width) for row in self.rows.values()), *foot])
 
     def _line(self, row: Row, width: int) -> str:
         ours, theirs = row.median("andiron"), row.median(self.other)
@@ -94,12 +101,13 @@ class Report:
             self.other: theirs,
             "ahead": row.ahead(ours, theirs),
             "limit": row.limit,
+            "marked": row.marked,
             "rounds": row.answers,
         }
 
 
 def _name(row: Row) -> str:
-    return f"{row.name}, {row.unit}"
+    return f"{row.name}, {row.unit}{' *' * row.marked}"
 
 
 def _figure(value: float | None) -> str:

@@ -1,11 +1,12 @@
 """Load, each kind a program of its own, so that what it costs is not charged to the server or to the watcher.
 
-`run("crowd", port=…, connections=100)` starts `python -m loads.crowd '{"port": …}'` and returns the one line
+`run("latency", port=…, samples=1000)` starts `python -m loads.latency '{"port": …}'` and returns the one line
 of JSON that it prints. The raw loads send frames that were built beforehand over plain sockets: a client in
-Python that builds records would be the slowest part of what it measures.
+Python that builds records would be the slowest part of what it measures. Even so a small request costs Python more than
+a broker: how fast a broker is, generator/ asks, in C.
 
     stream.py   produce and consume as fast as one connection goes   rdkafka.py  the same by librdkafka
-    crowd.py    small requests over many connections                 latency.py  one record there and back
+    crowd.py    one request again and again, for commits.py          latency.py  one record there and back
     pace.py     one small record every millisecond                   churn.py    the same keys over and over
     places.py   small fetches at chosen offsets                      commits.py  offset commits
     offsets.py  a great many offsets, for a coordinator to load      members.py  members of a group with diaries

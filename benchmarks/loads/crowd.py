@@ -1,7 +1,7 @@
-"""How many small requests a second over 1, 100, 1000 connections?
+"""The same request again and again over some connections, one under way on each.
 
-Each connection has one request under way: a produce of one record of 100 bytes with acks=1, built beforehand.
-One thread serves them all by readiness, and touches nothing of an answer but its length.
+One thread serves them all by readiness, and touches nothing of an answer but its length. That costs as much as a small
+request costs a broker, or more, so it is for requests that are dear (commits.py); for small ones there is generator/.
 """
 
 from __future__ import annotations
@@ -9,24 +9,6 @@ from __future__ import annotations
 import select
 import socket
 import time
-
-from loads import answer, percentiles
-from peers import frames
-from peers.raw import Raw
-
-PARTITIONS = 10
-
-
-def load(port: int, topic: str, connections: int, seconds: float) -> dict[str, float]:
-    requests = [
-        frames.produce(topic, {partition: frames.batch([bytes(100)])}) for partition in range(PARTITIONS)
-    ]
-    with Raw(port) as link:
-        size = 4 + len(link.ask(requests[0]))  # all answers are alike
-    members = [connect(port, requests[number % PARTITIONS]) for number in range(connections)]
-    times: list[float] = []
-    elapsed = drive(members, size, seconds, times)
-    return {"requests": len(times), "seconds": elapsed, **percentiles(times)}
 
 
 class Member:
@@ -69,7 +51,3 @@ def drive(members: list[Member], size: int, seconds: float, times: list[float]) 
                 member.got, member.sent_at = 0, now
                 member.link.send(member.request)
     return clock() - started
-
-
-if __name__ == "__main__":
-    answer(load)

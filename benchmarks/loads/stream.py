@@ -22,28 +22,23 @@ def batch_of(value_bytes: int, batch_bytes: int) -> tuple[bytes, int]:
     return frames.batch([bytes(value_bytes)] * count, timestamp=int(time.time() * 1000)), count
 
 
-def produce(
-    port: int, topic: str, value_bytes: int, batch_bytes: int, total_mb: int, *, connections: int = 1
-) -> dict[str, float]:
-    """Every connection writes to a partition of its own."""
+def produce(port: int, topic: str, value_bytes: int, batch_bytes: int, total_mb: int) -> dict[str, float]:
     batch, records = batch_of(value_bytes, batch_bytes)
     # Several frames a send: the cost of a system call on this side should not bound the broker.
     burst = max(1, min(32, WINDOW // len(batch) // 2))
-    bursts = max(2, total_mb * MB // (len(batch) * burst * connections))
-    links = [Raw(port) for _ in range(connections)]
-    pieces = [frames.produce(topic, {number: batch}) * burst for number in range(connections)]
-    started = time.perf_counter()
-    for link, piece in zip(links, pieces, strict=True):
+    bursts = max(2, total_mb * MB // (len(batch) * burst))
+    piece = frames.produce(topic, {0: batch}) * burst
+    with Raw(port) as link:
+        started = time.perf_counter()
         link.send(piece)
-    for turn in range(bursts):
-        for link, piece in zip(links, pieces, strict=True):
+        for turn in range(bursts):
             if turn < bursts - 1:
                 link.send(piece)
             for _ in range(burst):
                 last = link.receive()
-    elapsed = time.perf_counter() - started
-    assert frames.read_produce(last)[connections - 1][0] == 0
-    count = bursts * burst * connections
+        elapsed = time.perf_counter() - started
+    assert frames.read_produce(last)[0][0] == 0
+    count = bursts * burst
     return {"mb": count * len(batch) / MB, "seconds": elapsed, "records": count * records}
 
 
