@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline.stopping import SIGNALS, Stop, stop_between_batches
+from andiron.spark.pipeline.stop_request import SIGNALS, StopRequest, stop_between_batches
 
 
 class Query:
@@ -75,7 +75,7 @@ def test_a_query_that_has_ended_is_left_alone() -> None:
 
 def test_a_signal_asks(handlers: None) -> None:
     for number in SIGNALS:
-        stop = Stop()
+        stop = StopRequest()
         stop.take_signals()
         assert not stop.wait(0)
         signal.raise_signal(number)
@@ -83,7 +83,7 @@ def test_a_signal_asks(handlers: None) -> None:
 
 
 def test_a_second_interrupt_does_not_wait(handlers: None) -> None:
-    stop = Stop()
+    stop = StopRequest()
     stop.take_signals()
     signal.raise_signal(signal.SIGINT)
     signal.raise_signal(signal.SIGTERM)

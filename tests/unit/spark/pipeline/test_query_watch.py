@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline import watching
+from andiron.spark.pipeline import query_watch
 from andiron.spark.pipeline.errors import PipelineError
+from andiron.spark.pipeline.query_starter import QueryStarter
+from andiron.spark.pipeline.query_watch import ProgressListener, QueryWatch
 from andiron.spark.pipeline.screen import Screen
-from andiron.spark.pipeline.starting import Launch
-from andiron.spark.pipeline.stopping import Stop
-from andiron.spark.pipeline.watching import Watch
+from andiron.spark.pipeline.stop_request import StopRequest
 
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(query_watch, "LOOK_EVERY_S", 0)
 
 
 class Query:
@@ -56,7 +56,7 @@ class World:
         self.ear: Any = None
         self.queries: Any = queries
         self.noted: list[Any] = []
-        self.stop = Stop()
+        self.stop = StopRequest()
         self.said: list[str] = []
         spark: Any = SimpleNamespace(
             streams=SimpleNamespace(addListener=self.listen, active=list(queries[:1]) if held_up else [])
@@ -69,11 +69,11 @@ class World:
                 raise ValueError(problem)
             return list(self.queries)
 
-        launch = Launch(start)
+        launch = QueryStarter(start)
         launch.start()
         if held_up is None:
             launch.join()
-        self.watch = Watch(spark, launch, Screen(io.StringIO()), self.noted.append)
+        self.watch = QueryWatch(spark, launch, Screen(io.StringIO()), self.noted.append)
 
     def listen(self, ear: Any) -> None:
         self.ear = ear
@@ -145,3 +145,14 @@ def test_whoever_asks_to_stop_is_heard() -> None:
         return []
 
     world.watch.until_over(world.stop, beside)
+
+
+def test_a_progress_listener_keeps_the_progress_of_batches_alone() -> None:
+    listener = ProgressListener()
+    event: Any = SimpleNamespace(progress=SimpleNamespace(json='{"batchId": 3}'))
+    listener.onQueryStarted(event)
+    listener.onQueryProgress(event)
+    listener.onQueryIdle(event)
+    listener.onQueryTerminated(event)
+
+    assert list(listener.reports) == [{"batchId": 3}]

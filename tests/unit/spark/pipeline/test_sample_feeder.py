@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.spark.pipeline.sampling import CHUNK, Sampling
+from andiron.spark.pipeline.sample_feeder import CHUNK, SampleFeeder
 
 
 class Recorder:
@@ -26,7 +26,7 @@ class Recorder:
 
 def test_without_a_rate_all_is_sent_at_once_in_chunks() -> None:
     feed = Recorder()
-    sampling = Sampling(feed, None, CHUNK + 1)
+    sampling = SampleFeeder(feed, None, CHUNK + 1)
     sampling.run()
 
     assert feed.calls == [CHUNK, 1, "finish", "close"]
@@ -35,7 +35,7 @@ def test_without_a_rate_all_is_sent_at_once_in_chunks() -> None:
 
 def test_with_a_rate_what_is_due_is_sent() -> None:
     feed = Recorder()
-    sampling = Sampling(feed, 1_000_000.0, 10)
+    sampling = SampleFeeder(feed, 1_000_000.0, 10)
     sampling.run()
 
     assert feed.calls == [10, "finish", "close"]
@@ -43,7 +43,7 @@ def test_with_a_rate_what_is_due_is_sent() -> None:
 
 def test_a_feed_that_is_stopped_is_not_finished() -> None:
     feed = Recorder()
-    sampling = Sampling(feed, 0.001, None)
+    sampling = SampleFeeder(feed, 0.001, None)
     sampling.start()
     sampling.stop()
 
@@ -51,7 +51,7 @@ def test_a_feed_that_is_stopped_is_not_finished() -> None:
 
 
 def test_what_goes_wrong_is_raised_where_it_is_looked_for() -> None:
-    sampling = Sampling(Recorder(fails=True), None, 1)
+    sampling = SampleFeeder(Recorder(fails=True), None, 1)
     sampling.run()
 
     with pytest.raises(OSError, match="the broker is gone"):

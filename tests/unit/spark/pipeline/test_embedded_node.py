@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from andiron.model.errors import ProtocolError
-from andiron.spark.pipeline.embedding import cluster_id, embedded_node
+from andiron.spark.pipeline.embedded_node import cluster_id, embedded_node
 from andiron.spark.pipeline.errors import PipelineError
 from peers.ports import free_port
 

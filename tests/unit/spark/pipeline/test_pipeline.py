@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.places import VARIABLE, Pipeline, find, folders, pipelines
+from andiron.spark.pipeline.pipeline import VARIABLE, Pipeline, find_pipeline, folders, pipelines
 
 
 def make(folder: Path, name: str, job: str = '"""About it.\n\nAt length."""\n') -> Path:
@@ -21,7 +21,7 @@ def make(folder: Path, name: str, job: str = '"""About it.\n\nAt length."""\n') 
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder without pipelines."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("andiron.spark.pipeline.places.SHIPPED", str(tmp_path / "shipped"))
+    monkeypatch.setattr("andiron.spark.pipeline.pipeline.SHIPPED", str(tmp_path / "shipped"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     return tmp_path
 
@@ -63,27 +63,27 @@ def test_an_unknown_name_gets_advice(here: Path) -> None:
     make(here / "pipelines", "orders")
 
     with pytest.raises(PipelineError, match="did you mean orders"):
-        find("order", {})
+        find_pipeline("order", {})
     with pytest.raises(PipelineError, match="pipeline list"):
-        find("something else", {})
+        find_pipeline("something else", {})
 
 
 def test_a_job_is_loaded_with_what_lies_beside_it(here: Path) -> None:
     folder = make(here / "pipelines", "apples", "from apple_helper import start\nSETTINGS = 1")
     (folder / "apple_helper.py").write_text("def start(spark, settings): return 'started'")
 
-    assert find("apples", {}).load().start(None, None) == "started"
+    assert find_pipeline("apples", {}).load().start(None, None) == "started"
 
 
 def test_a_job_without_its_parts_is_refused(here: Path) -> None:
     make(here / "pipelines", "pears", "SETTINGS = 1")
 
     with pytest.raises(PipelineError, match="has no start"):
-        find("pears", {}).load()
+        find_pipeline("pears", {}).load()
 
 
 def test_a_job_that_fails_as_it_is_loaded_is_one_line(here: Path) -> None:
     make(here / "pipelines", "plums", "import no_such_module_anywhere")
 
     with pytest.raises(PipelineError, match=r"job\.py cannot be loaded: ModuleNotFoundError"):
-        find("plums", {}).load()
+        find_pipeline("plums", {}).load()

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.spark.pipeline import running, sparking, watching
+from andiron.spark.pipeline import pipeline_run, query_watch, session_starter
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.places import Pipeline
-from andiron.spark.pipeline.running import PipelineRun, Wishes
+from andiron.spark.pipeline.pipeline import Pipeline
+from andiron.spark.pipeline.pipeline_run import PipelineRun, RunOptions
 from andiron.spark.pipeline.screen import Screen
-from andiron.spark.pipeline.stopping import SIGNALS
+from andiron.spark.pipeline.stop_request import SIGNALS
 
 JOB = """
 from dataclasses import dataclass
@@ -67,10 +67,10 @@ def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         streams=SimpleNamespace(addListener=lambda ear: None, active=[]),
         stop=lambda: None,
     )
-    monkeypatch.setattr(running, "cluster_id", lambda bootstrap: "a cluster")
-    monkeypatch.setattr(sparking, "start_spark", lambda app, master, conf, log: spark)
-    monkeypatch.setattr(sparking, "end", lambda: None)  # a JVM of this process is somebody else's
-    monkeypatch.setattr(watching, "LOOK_EVERY_S", 0)
+    monkeypatch.setattr(pipeline_run, "cluster_id", lambda bootstrap: "a cluster")
+    monkeypatch.setattr(session_starter, "start_spark", lambda app, master, conf, log: spark)
+    monkeypatch.setattr(session_starter, "end", lambda: None)  # a JVM of this process is somebody else's
+    monkeypatch.setattr(query_watch, "LOOK_EVERY_S", 0)
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = {number: signal.getsignal(number) for number in SIGNALS}
     yield
@@ -82,7 +82,7 @@ def made(folder: Path, job: str = JOB, **wishes: Any) -> tuple[PipelineRun, io.S
     (folder / "wood").mkdir(exist_ok=True)
     (folder / "wood" / "job.py").write_text(job)
     out = io.StringIO()
-    asked = Wishes(**{"bootstrap": "h:1", "data": str(folder / "data"), "given": {}, **wishes})
+    asked = RunOptions(**{"bootstrap": "h:1", "data": str(folder / "data"), "given": {}, **wishes})
     return PipelineRun(Pipeline("wood", str(folder / "wood")), asked, Screen(out)), out
 
 
@@ -142,7 +142,7 @@ def test_a_broker_that_is_down_is_found_before_spark_is_started(
     def down(bootstrap: str) -> str:
         raise ErrorCode.BROKER_NOT_AVAILABLE.error("h:1: no connection")
 
-    monkeypatch.setattr(running, "cluster_id", down)
+    monkeypatch.setattr(pipeline_run, "cluster_id", down)
     run, out = made(tmp_path)
 
     with pytest.raises(ProtocolError, match="no connection"):
@@ -154,7 +154,7 @@ def test_another_cluster_than_that_of_the_checkpoints_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made(tmp_path)[0]()
-    monkeypatch.setattr(running, "cluster_id", lambda bootstrap: "another cluster")
+    monkeypatch.setattr(pipeline_run, "cluster_id", lambda bootstrap: "another cluster")
 
     with pytest.raises(PipelineError, match="belongs to the cluster a cluster"):
         made(tmp_path)[0]()

@@ -1,4 +1,4 @@
-"""Where pipelines are: folders with a job.py in them.
+"""A pipeline is a folder with a job.py in it; and where such folders are looked for.
 
     $ANDIRON_PIPELINES ─▶ ./pipelines ─▶ those that come with Andiron (shipped.py)
 
@@ -42,7 +42,7 @@ class Pipeline(NamedTuple):
         return os.path.join(self.folder, JOB)
 
     def summary(self) -> str:
-        """What it is for, in a line."""
+        """What the pipeline is for: the first line of its job's docstring."""
         try:
             with open(self.job, encoding="utf-8") as file:
                 told = ast.get_docstring(ast.parse(file.read())) or ""
@@ -51,7 +51,7 @@ class Pipeline(NamedTuple):
         return told.split("\n", 1)[0]
 
     def load(self) -> ModuleType:
-        """Its job, ready to be started."""
+        """The job, as a module that is loaded and has what a pipeline needs."""
         sys.path.insert(0, self.folder)
         spec = spec_from_file_location(f"pipeline_{self.name}", self.job)
         assert spec is not None and spec.loader is not None, f"{self.job} is a Python file"
@@ -69,21 +69,21 @@ class Pipeline(NamedTuple):
 
 
 def folders(environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Where to look, in this order."""
+    """The folders in which pipelines are looked for, in this order."""
     named = [each for each in environ.get(VARIABLE, "").split(os.pathsep) if each]
     return list(dict.fromkeys(os.path.abspath(each) for each in [*named, "pipelines", SHIPPED]))
 
 
 def pipelines(environ: Mapping[str, str] = os.environ) -> list[Pipeline]:
-    """All there are, by name."""
+    """All pipelines that there are, by name."""
     found: dict[str, Pipeline] = {}
     for pipeline in _all(environ):
         found.setdefault(pipeline.name, pipeline)
     return [found[name] for name in sorted(found)]
 
 
-def find(name: str, environ: Mapping[str, str] = os.environ) -> Pipeline:
-    """The one of this name."""
+def find_pipeline(name: str, environ: Mapping[str, str] = os.environ) -> Pipeline:
+    """The pipeline of this name; PipelineError says where it was looked for."""
     there = {pipeline.name: pipeline for pipeline in pipelines(environ)}
     if name in there:
         return there[name]

@@ -1,44 +1,71 @@
-"""A job that runs, watched from its first query's start until there is a reason to stop.
+"""The queries of a run, watched from the first one's start until there is a reason to stop.
 
-    listener ─▶ Ear ─┐
+    Spark ─▶ ProgressListener ─┐
     queries ─────────┼─▶ Watch ─▶ a line a query on the screen, and the file that other terminals read
     results, sample ─┘     └─▶ a failure, in one line
 
 What a query tells of its batches comes by itself and a little late; when all is over the queries are asked
 themselves.
 
-Read next: progress.py for the numbers, stopping.py for the end.
+Read next: query_progress.py for the numbers, stop_request.py for the end.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
 from pyspark.sql.streaming.query import StreamingQuery
 
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.progress import FAILED, STARTING, STOPPED, QueryProgress, line
-from andiron.spark.pipeline.reasons import reason
+from andiron.spark.pipeline.failure_reason import failure_reason
+from andiron.spark.pipeline.query_progress import FAILED, STARTING, STOPPED, QueryProgress, progress_line
+from andiron.spark.pipeline.query_starter import QueryStarter
 from andiron.spark.pipeline.screen import Screen
-from andiron.spark.pipeline.sparking import Ear
-from andiron.spark.pipeline.starting import Launch
-from andiron.spark.pipeline.stopping import Stop, stop_between_batches
+from andiron.spark.pipeline.stop_request import StopRequest, stop_between_batches
 
 LOOK_EVERY_S = 0.5
 PATIENCE_S = 120.0  # for a batch that is to be finished
 
 
-class Watch:
+class ProgressListener(StreamingQueryListener):
+    """Spark tells it of every batch; `reports` is emptied by whoever reads it."""
+
+    def __init__(self) -> None:
+        self.reports: deque[dict[str, Any]] = deque()
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+        """A query that starts has no batch to report yet."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        """A batch is done: keep its progress, as Spark's JSON."""
+        self.reports.append(json.loads(event.progress.json))
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:
+        """An idle query is known by its silence (query_progress.py)."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+        """Why a query ended is asked of the query itself."""
+
+
+class QueryWatch:
     """The queries of a run; `note` is told how they are whenever they were looked at."""
 
     def __init__(
         self,
         spark: SparkSession,
-        launch: Launch,
+        launch: QueryStarter,
         screen: Screen,
         note: Callable[[list[dict[str, Any]]], None],
     ) -> None:
@@ -46,11 +73,11 @@ class Watch:
         self._launch = launch
         self._screen = screen
         self._note = note
-        self._ear = Ear()
+        self._listener = ProgressListener()
         self._progress: dict[str, QueryProgress] = {}
-        spark.streams.addListener(self._ear)
+        spark.streams.addListener(self._listener)
 
-    def until_over(self, stop: Stop, beside: Callable[[], Sequence[str]]) -> None:
+    def until_over(self, stop: StopRequest, beside: Callable[[], Sequence[str]]) -> None:
         """Tell how it is going until somebody asks to stop, all queries have ended, or one has failed.
 
         `beside` is called as often as they are looked at; what it returns is printed.
@@ -94,20 +121,20 @@ class Watch:
         self._hear(now_s)
         for progress in self._progress.values():
             progress.pass_time(now_s)
-        self._screen.show([line(each.as_json()) for each in self._progress.values()], now_s)
+        self._screen.show([progress_line(each.as_json()) for each in self._progress.values()], now_s)
         self._tell()
 
     def _tell(self) -> None:
         self._note([each.as_json() for each in self._progress.values()])
 
     def _hear(self, now_s: float) -> None:
-        while self._ear.told:
-            told = self._ear.told.popleft()
+        while self._listener.reports:
+            told = self._listener.reports.popleft()
             if told["id"] in self._progress:
                 self._progress[told["id"]].hear(told, now_s)
 
     def _hear_last(self) -> None:
-        """Ask the queries themselves: the ear may not have heard of a batch before all was over."""
+        """Ask the queries themselves: the listener may not have heard of a batch before all was over."""
         now_s = time.monotonic()
         self._hear(now_s)
         for query in self._queries():
@@ -117,7 +144,7 @@ class Watch:
     def _check(self) -> None:
         """Raise why the job did not start, or why a query failed; while it starts, it sees to that itself."""
         if self._launch.problem is not None:
-            why = reason(str(self._launch.problem))
+            why = failure_reason(str(self._launch.problem))
             raise PipelineError(f"the job cannot be started: {why}") from self._launch.problem
         for query in self._launch.queries or ():
             problem = None if query.isActive else query.exception()
@@ -125,4 +152,4 @@ class Watch:
                 self._hear_last()
                 self._progress[str(query.id)].state = FAILED
                 self._tell()
-                raise PipelineError(f"{query.name} failed: {reason(str(problem))}")
+                raise PipelineError(f"{query.name} failed: {failure_reason(str(problem))}")

@@ -70,7 +70,7 @@ def start_queries(
 
 
 class _Attempts:
-    """The starts of one query: so many, and no more."""
+    """The attempts at starting one query: `ATTEMPTS`, and no more."""
 
     def __init__(self, writer: DataStreamWriter) -> None:
         self._writer = writer
@@ -98,8 +98,8 @@ def _was_late(query: StreamingQuery) -> bool:
     return not query.isActive and LATE in str(query.exception())
 
 
-class Launch(threading.Thread):
-    """A job that is starting its queries, or has."""
+class QueryStarter(threading.Thread):
+    """A thread in which a job starts its queries; `queries` has them when all are started."""
 
     def __init__(self, start: Callable[[], list[StreamingQuery]]) -> None:
         super().__init__(name="launch", daemon=True)
@@ -108,7 +108,7 @@ class Launch(threading.Thread):
         self._start_job = start
 
     def run(self) -> None:
-        """Start them."""
+        """Have the job start its queries; what kept it from that is kept for whoever watches."""
         try:
             self.queries = self._start_job()
         except Exception as error:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.spark.pipeline.progress import IDLE, RUNNING, STARTING, QueryProgress, lag_of, line
+from andiron.spark.pipeline.query_progress import (
+    IDLE,
+    RUNNING,
+    STARTING,
+    QueryProgress,
+    lag_of,
+    progress_line,
+)
 
 
 def told(batch: int, rows: int = 10, **more: Any) -> dict[str, Any]:
@@ -56,7 +63,7 @@ def test_rows_that_came_too_late_are_told() -> None:
     progress = QueryProgress("q")
     progress.hear(told(0, stateOperators=[{"numRowsDroppedByWatermark": 2}]), now_s=0)
 
-    assert "2 too late" in line(progress.as_json())
+    assert "2 too late" in progress_line(progress.as_json())
 
 
 def test_lag_is_over_all_partitions_and_never_negative() -> None:
@@ -76,10 +83,12 @@ def test_lag_is_unknown_where_the_source_does_not_tell() -> None:
 
 def test_a_line_says_it_all() -> None:
     progress = QueryProgress("orders-search")
-    assert " ".join(line(progress.as_json()).split()) == "orders-search starting waiting for Spark"
+    assert " ".join(progress_line(progress.as_json()).split()) == "orders-search starting waiting for Spark"
     progress.doing = "Initializing sources"
-    assert " ".join(line(progress.as_json()).split()) == "orders-search starting Initializing sources"
+    assert (
+        " ".join(progress_line(progress.as_json()).split()) == "orders-search starting Initializing sources"
+    )
     progress.hear(told(1_234, rows=50_000), now_s=0)
-    assert " ".join(line(progress.as_json()).split()) == (
+    assert " ".join(progress_line(progress.as_json()).split()) == (
         "orders-search running batch 1,234 20 rows/s lag 3 0.4 s a batch 50,000 rows"
     )

@@ -22,8 +22,8 @@ _TAIL = re.compile(r"\s+(?:SQLSTATE: \w+|Driver stacktrace:.*)$")
 LONGEST = 400
 
 
-def reason(told: str) -> str:
-    """The one line."""
+def failure_reason(told: str) -> str:
+    """The one line of an error of Spark's that says what went wrong."""
     raised = _raised(told)
     if raised:
         return _short(raised[-1])

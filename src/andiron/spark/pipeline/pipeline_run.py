@@ -9,7 +9,7 @@ ends.
 
 The checkpoints make a run the continuation of the one before: nothing here knows how far it came.
 
-Read next: watching.py, then runs.py for what other terminals see.
+Read next: query_watch.py, then run_file.py for what other terminals see.
 """
 
 from __future__ import annotations
@@ -24,24 +24,23 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from andiron.model.settings import rows
-from andiron.spark.pipeline.choosing import choose
-from andiron.spark.pipeline.embedding import cluster_id, embedded_node
+from andiron.spark.pipeline.embedded_node import cluster_id, embedded_node
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.places import Pipeline
-from andiron.spark.pipeline.progress import FAILED, RUNNING, STARTING, STOPPED
-from andiron.spark.pipeline.runs import Run, State
-from andiron.spark.pipeline.sampling import Sampling
+from andiron.spark.pipeline.job_settings import choose_settings, lasting_settings
+from andiron.spark.pipeline.pipeline import Pipeline
+from andiron.spark.pipeline.query_progress import FAILED, RUNNING, STARTING, STOPPED
+from andiron.spark.pipeline.query_starter import QueryStarter
+from andiron.spark.pipeline.query_watch import QueryWatch
+from andiron.spark.pipeline.run_file import RunFile, RunState
+from andiron.spark.pipeline.sample_feeder import SampleFeeder
 from andiron.spark.pipeline.screen import Screen
-from andiron.spark.pipeline.sparking import GONE, Starting, stop_spark
-from andiron.spark.pipeline.starting import Launch
-from andiron.spark.pipeline.stopping import Stop
-from andiron.spark.pipeline.watching import Watch
+from andiron.spark.pipeline.session_starter import GONE, SessionStarter, stop_spark
+from andiron.spark.pipeline.stop_request import StopRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the command line asks of a run."""
+class RunOptions:
+    """What the command line asks of a run: where the cluster and the data are, settings, Spark, sample data."""
 
     bootstrap: str
     data: str
@@ -59,23 +58,23 @@ class Wishes:
 
 
 class PipelineRun:
-    """One run, in this process."""
+    """One run of a pipeline, in this process."""
 
-    def __init__(self, pipeline: Pipeline, wishes: Wishes, screen: Screen) -> None:
+    def __init__(self, pipeline: Pipeline, wishes: RunOptions, screen: Screen) -> None:
         self.name = pipeline.name
-        self.run = Run(pipeline.name, wishes.data)
+        self.run = RunFile(pipeline.name, wishes.data)
         self._pipeline = pipeline
         self._wishes = wishes
         self._screen = screen
-        self._stop = Stop()
-        self._state: State = {}
+        self._stop = StopRequest()
+        self._state: RunState = {}
         self._log = os.path.join(self.run.folder, "spark.log")
 
     def __call__(self) -> None:
         """Run it until somebody stops it, it is done, or a query fails."""
         job = self._pipeline.load()
         wishes = self._wishes
-        settings = choose(self.name, job.SETTINGS, wishes.given, wishes.bootstrap, self.run.folder)
+        settings = choose_settings(self.name, job.SETTINGS, wishes.given, wishes.bootstrap, self.run.folder)
         if wishes.sampling and not hasattr(job, "feed"):
             raise PipelineError(f"{self.name} has no sample data: its job has no feed")
         with self.run.hold():
@@ -91,7 +90,7 @@ class PipelineRun:
     def _run(self, job: ModuleType, settings: Any) -> None:
         wishes = self._wishes
         with contextlib.ExitStack() as stack:
-            starting = Starting(f"andiron pipeline {self.name}", wishes.master, wishes.conf, self._log)
+            starting = SessionStarter(f"andiron pipeline {self.name}", wishes.master, wishes.conf, self._log)
             stack.callback(starting.give_up)
             if wishes.embedded is not None:
                 self._begin(starting)
@@ -119,7 +118,7 @@ class PipelineRun:
 
     # ── what belongs to it ───────────────────────────────────────────────────────────
 
-    def _begin(self, starting: Starting) -> None:
+    def _begin(self, starting: SessionStarter) -> None:
         if starting.ident is None:
             self._screen.say(f"starting Spark; what it prints goes to {self._log}")
             starting.start()
@@ -132,11 +131,11 @@ class PipelineRun:
         else:
             self._screen.say(f"using the node that answers at {bootstrap}")
 
-    def _sample(self, job: ModuleType, settings: Any, stack: contextlib.ExitStack) -> Sampling | None:
+    def _sample(self, job: ModuleType, settings: Any, stack: contextlib.ExitStack) -> SampleFeeder | None:
         rate, total = self._wishes.sample_rate, self._wishes.sample_total
         if not self._wishes.sampling:
             return None
-        sampling = Sampling(job.feed(settings, rate, total), rate, total)
+        sampling = SampleFeeder(job.feed(settings, rate, total), rate, total)
         sampling.start()
         stack.callback(sampling.stop)
         return sampling
@@ -145,9 +144,9 @@ class PipelineRun:
         self, job: ModuleType, settings: Any, beside: Callable[[], Sequence[str]], spark: SparkSession
     ) -> None:
         self._state["master"] = spark.sparkContext.master
-        launch = Launch(lambda: job.start(spark, settings))
+        launch = QueryStarter(lambda: job.start(spark, settings))
         launch.start()
-        watch = Watch(
+        watch = QueryWatch(
             spark, launch, self._screen, lambda queries: self._write(state=RUNNING, queries=queries)
         )
         try:
@@ -165,7 +164,7 @@ class PipelineRun:
 
     # ── what others see ──────────────────────────────────────────────────────────────
 
-    def _first_state(self, cluster: str, lasting: dict[str, str]) -> State:
+    def _first_state(self, cluster: str, lasting: dict[str, str]) -> RunState:
         return {
             "name": self.name,
             "pid": os.getpid(),
@@ -183,10 +182,3 @@ class PipelineRun:
         if self._state:  # else nothing was begun, and what the run before said stands
             self._state |= {**news, "updated": time.time()}
             self.run.write(self._state)
-
-
-def lasting_settings(job: ModuleType, settings: Any) -> dict[str, str]:
-    """The settings on which state and tables hang, as text."""
-    table = rows(job.SETTINGS)
-    chosen = ((table[name], getattr(settings, table[name].attribute)) for name in getattr(job, "LASTING", ()))
-    return {row.name: str(row.render(value)) for row, value in chosen}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline import awaiting
-from andiron.spark.pipeline.awaiting import await_queries
+from andiron.spark.pipeline import stop_request
+from andiron.spark.pipeline.stop_request import await_queries
 
 
 class Failed(Exception):
@@ -41,7 +41,7 @@ class Query:
 
 @pytest.fixture(autouse=True)
 def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(awaiting, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(stop_request, "QUERY_LOOK_S", 0.0)
 
 
 def test_it_returns_when_all_have_ended() -> None:

@@ -1,4 +1,4 @@
-"""A run as others see it: a file that tells how it is going, and a lock that tells whether it is.
+"""The file of a run, which tells other terminals how it is going, and the lock that tells whether it runs.
 
     <data>/<name>/run.json   who runs it, with which settings, and how each query was doing a moment ago
                  /run.lock   held by the process that runs it, for as long as it lives
@@ -22,11 +22,11 @@ from typing import Any
 
 from andiron.spark.pipeline.errors import PipelineError
 
-State = dict[str, Any]
+RunState = dict[str, Any]
 
 
-class Run:
-    """The folder of a pipeline's runs."""
+class RunFile:
+    """The file and the lock of a pipeline's runs, in the folder where their checkpoints are."""
 
     def __init__(self, name: str, data: str) -> None:
         self.name = name
@@ -34,8 +34,8 @@ class Run:
         self._file = os.path.join(self.folder, "run.json")
         self._lock = os.path.join(self.folder, "run.lock")
 
-    def read(self) -> State:
-        """What the last run said; empty if there was none."""
+    def read(self) -> RunState:
+        """The state that the last run wrote; empty if there was none."""
         try:
             with open(self._file, encoding="utf-8") as file:
                 state = json.load(file)
@@ -43,8 +43,8 @@ class Run:
             return {}
         return state if isinstance(state, dict) else {}
 
-    def write(self, state: State) -> None:
-        """Say how it is going; readers see the whole of it or what was there before."""
+    def write(self, state: RunState) -> None:
+        """Replace the state of the run; readers see the whole of it or the one before."""
         scratch = f"{self._file}.new"
         with open(scratch, "w", encoding="utf-8") as file:
             json.dump(state, file, indent=2)
@@ -52,7 +52,7 @@ class Run:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Be the one that runs it."""
+        """Hold the lock: be the one process that runs the pipeline in this folder."""
         os.makedirs(self.folder, exist_ok=True)
         with open(self._lock, "a+", encoding="ascii") as file:
             try:
@@ -66,7 +66,7 @@ class Run:
             yield
 
     def holder(self) -> int | None:
-        """The process that runs it; None if none does."""
+        """The id of the process that runs the pipeline; None if none does."""
         try:
             with open(self._lock, encoding="ascii") as file:
                 try:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from andiron.model.settings import INT, STRING, SettingError, setting
-from andiron.spark.pipeline.choosing import advice, choose
 from andiron.spark.pipeline.errors import PipelineError
+from andiron.spark.pipeline.job_settings import advice, choose_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,9 @@ class Homeless:
 
 
 def chosen(**given: str) -> Table:
-    found = choose("orders", Table, {key.replace("_", "."): text for key, text in given.items()}, "h:1", "/d")
+    found = choose_settings(
+        "orders", Table, {key.replace("_", "."): text for key, text in given.items()}, "h:1", "/d"
+    )
     assert isinstance(found, Table)
     return found
 
@@ -55,4 +57,4 @@ def test_what_the_command_has_options_for_is_not_set_twice() -> None:
 
 def test_a_table_without_a_folder_is_refused() -> None:
     with pytest.raises(PipelineError, match="'data'"):
-        choose("orders", Homeless, {}, "h:1", "/d")
+        choose_settings("orders", Homeless, {}, "h:1", "/d")

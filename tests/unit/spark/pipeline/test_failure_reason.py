@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from andiron.spark.pipeline.reasons import LONGEST, reason
+from andiron.spark.pipeline.failure_reason import LONGEST, failure_reason
 
 FROM_PYTHON = """\
 [STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: py4j.Py4JException: An exception was raised by \
@@ -20,7 +20,7 @@ Current Committed Offsets: {}
 
 
 def test_what_python_raised_is_the_reason() -> None:
-    assert reason(FROM_PYTHON) == "told to fail"
+    assert failure_reason(FROM_PYTHON) == "told to fail"
 
 
 def test_of_a_chain_the_last_counts() -> None:
@@ -29,18 +29,18 @@ def test_of_a_chain_the_last_counts() -> None:
         "Traceback (most recent call last):\n  File x\n\n"
         "andiron.model.errors.Refused: OFFSET_OUT_OF_RANGE: orders-0 begins at 512\n"
     )
-    assert reason(chain) == "OFFSET_OUT_OF_RANGE: orders-0 begins at 512"
+    assert failure_reason(chain) == "OFFSET_OUT_OF_RANGE: orders-0 begins at 512"
 
 
 def test_an_error_without_words_is_named() -> None:
-    assert reason("Traceback (most recent call last):\n  File x\nKeyError\n") == "KeyError"
+    assert failure_reason("Traceback (most recent call last):\n  File x\nKeyError\n") == "KeyError"
 
 
 def test_without_python_it_is_the_message_before_the_stack() -> None:
     told = "[STREAM_FAILED] Query [id = 1] terminated with exception: disk\nis full SQLSTATE: XXKST\n\tat org.apache"
-    assert reason(told) == "disk is full"
+    assert failure_reason(told) == "disk is full"
 
 
 def test_it_stays_a_line() -> None:
-    assert len(reason("word " * 1_000)) == LONGEST
-    assert reason("plain") == "plain"
+    assert len(failure_reason("word " * 1_000)) == LONGEST
+    assert failure_reason("plain") == "plain"

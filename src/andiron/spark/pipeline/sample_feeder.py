@@ -16,8 +16,8 @@ CHUNK = 5_000
 PACE_S = 0.2
 
 
-class Feed(Protocol):
-    """What a job's `feed` returns."""
+class SampleFeed(Protocol):
+    """A source of sample data: what a job's `feed` returns."""
 
     def send(self, count: int) -> None:
         """Write the next so many, and see that they are written."""
@@ -26,13 +26,13 @@ class Feed(Protocol):
         """Write what belongs to the end, after the last."""
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the producer."""
 
 
-class Sampling(threading.Thread):
-    """A feed under way."""
+class SampleFeeder(threading.Thread):
+    """A thread that sends a job's sample data, at a rate, until all is sent or the run ends."""
 
-    def __init__(self, feed: Feed, rate: float | None, total: int | None) -> None:
+    def __init__(self, feed: SampleFeed, rate: float | None, total: int | None) -> None:
         super().__init__(name="sample", daemon=True)
         self.sent = 0
         self._feed = feed
@@ -51,7 +51,7 @@ class Sampling(threading.Thread):
             self._feed.close()
 
     def check(self) -> None:
-        """Raise what went wrong."""
+        """Raise what the thread failed with, if it has failed."""
         if self._problem is not None:
             raise self._problem
 

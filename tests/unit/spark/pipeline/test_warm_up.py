@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline import warming
+from andiron.spark.pipeline import warm_up
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.warming import warm
+from andiron.spark.pipeline.warm_up import warm
 from andiron.spark.runtime.class_data import archive_of
 
 
 @pytest.fixture(autouse=True)
 def _java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANDIRON_CACHE", str(tmp_path))
-    monkeypatch.setattr(warming, "find_java", lambda: SimpleNamespace(launchable_home=lambda: "/java"))
+    monkeypatch.setattr(warm_up, "find_java", lambda: SimpleNamespace(launchable_home=lambda: "/java"))
 
 
 def pipeline(**job: Any) -> Any:
@@ -35,7 +35,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, *, makes: bool = True, fails: str = ""
             Path(command[-1].rpartition("=")[2]).write_text("classes")
         return subprocess.CompletedProcess(command, 1 if fails else 0, "", fails)
 
-    monkeypatch.setattr(warming.subprocess, "run", instead)
+    monkeypatch.setattr(warm_up.subprocess, "run", instead)
     return commands
 
 

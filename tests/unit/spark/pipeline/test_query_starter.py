@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline import starting
-from andiron.spark.pipeline.starting import ATTEMPTS, LATE, start_queries, start_query
+from andiron.spark.pipeline import query_starter
+from andiron.spark.pipeline.query_starter import ATTEMPTS, LATE, start_queries, start_query
 
 
 class Query:
@@ -121,7 +121,7 @@ def test_a_query_waits_until_a_core_is_free_but_not_for_ever(monkeypatch: pytest
     assert looks[0] <= 0
 
     stuck, third = Query(1_000_000), Query(1)
-    monkeypatch.setattr(starting, "TURN_S", 0.01)
+    monkeypatch.setattr(query_starter, "TURN_S", 0.01)
     makers = [lambda: Writer(stuck), lambda: Writer(third)]
     assert start_queries(makers, 1) == [stuck, third]
     assert third.looks <= 0

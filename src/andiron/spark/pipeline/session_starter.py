@@ -1,4 +1,4 @@
-"""Spark as a run has it: started while other things are done, its noise in a file, its batches heard as they end.
+"""Spark's session for a run: started in a thread while other things are done, what it prints in a file.
 
 What the JVM and its workers print goes to <data>/<name>/spark.log, and so does what is logged in this process: the
 terminal is for the run.
@@ -7,26 +7,16 @@ terminal is for the run.
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import threading
 import warnings
-from collections import deque
 from collections.abc import Mapping
-from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
 
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.reasons import reason
+from andiron.spark.pipeline.failure_reason import failure_reason
 from andiron.spark.runtime.gateway import end
 from andiron.spark.runtime.java import NoJava
 from andiron.spark.runtime.session import start_session
@@ -42,7 +32,9 @@ def start_spark(app: str, master: str | None, conf: Mapping[str, str], log: str)
     except NoJava as error:
         raise PipelineError(str(error)) from error
     except Exception as error:
-        raise PipelineError(f"Spark did not start: {reason(str(error))}; {log} has the rest") from error
+        raise PipelineError(
+            f"Spark did not start: {failure_reason(str(error))}; {log} has the rest"
+        ) from error
 
 
 def stop_spark(spark: SparkSession) -> None:
@@ -54,8 +46,8 @@ def stop_spark(spark: SparkSession) -> None:
         end()
 
 
-class Starting(threading.Thread):
-    """A session on its way; whoever needs it waits for it."""
+class SessionStarter(threading.Thread):
+    """A thread that starts a Spark session; whoever needs the session waits for it."""
 
     def __init__(self, app: str, master: str | None, conf: Mapping[str, str], log: str) -> None:
         super().__init__(name="starting Spark", daemon=True)
@@ -65,7 +57,7 @@ class Starting(threading.Thread):
         self._is_wanted = True
 
     def run(self) -> None:
-        """Start it; it may have become needless meanwhile."""
+        """Start the session, and stop it again if nobody wants it any more."""
         try:
             self._session = start_spark(*self._wanted)
         except Exception as error:
@@ -83,23 +75,3 @@ class Starting(threading.Thread):
     def give_up(self) -> None:
         """Nobody will ask for the session; who has it already is to stop it."""
         self._is_wanted = False
-
-
-class Ear(StreamingQueryListener):
-    """Hears of every batch; `told` is emptied by whoever reads it."""
-
-    def __init__(self) -> None:
-        self.told: deque[dict[str, Any]] = deque()
-
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:
-        """Nothing to be told yet."""
-
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """A batch is done."""
-        self.told.append(json.loads(event.progress.json))
-
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        """Silence says the same."""
-
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """The query itself tells why."""

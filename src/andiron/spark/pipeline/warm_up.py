@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.places import Pipeline
+from andiron.spark.pipeline.pipeline import Pipeline
 from andiron.spark.runtime.class_data import OPTIONS, RECORD, archive_of
 from andiron.spark.runtime.java import find_java
 
@@ -23,7 +23,7 @@ RECORDS = 200
 
 
 def warm(pipeline: Pipeline) -> str:
-    """Run it once; return where the archive is."""
+    """Run a pipeline once on sample records; return where the archive of classes is."""
     if not hasattr(pipeline.load(), "feed"):
         raise PipelineError(f"{pipeline.name} has no sample data to be warmed up with: its job has no feed")
     archive = archive_of(find_java().launchable_home())
@@ -33,7 +33,9 @@ def warm(pipeline: Pipeline) -> str:
             _command(pipeline.name, folder, made), capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise PipelineError(f"the run for it failed: {(done.stderr.strip() or 'without a word')}")
+            raise PipelineError(
+                f"the run that was to record the classes failed: {(done.stderr.strip() or 'without a word')}"
+            )
         if not os.path.isfile(made):
             raise PipelineError(
                 "this Java has made no archive: it may have been built without class-data sharing"

@@ -24,7 +24,7 @@ Offsets = Mapping[str, Mapping[str, int]]
 
 @dataclass(slots=True)
 class QueryProgress:
-    """One query, as far as its batches have told."""
+    """How one query is doing, by what Spark has reported of its batches."""
 
     name: str
     state: str = STARTING
@@ -60,7 +60,7 @@ class QueryProgress:
             self.state, self.rows_per_s = IDLE, 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """For the file of the run."""
+        """The progress as the file of the run has it."""
         return {key: value for key, value in asdict(self).items() if not key.startswith("_")}
 
 
@@ -91,7 +91,7 @@ def _offsets(told: Any) -> Offsets | None:
     return told
 
 
-def line(told: Mapping[str, Any]) -> str:
+def progress_line(told: Mapping[str, Any]) -> str:
     """One query in one line, from its JSON."""
     if told["state"] == STARTING:
         return f"{told['name']:<24} {STARTING:<9} {told.get('doing') or 'waiting for Spark'}"

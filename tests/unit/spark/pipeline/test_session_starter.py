@@ -1,4 +1,4 @@
-"""Spark's noise, and what keeps it from starting."""
+"""A session started beside other work: its log, and what keeps it from starting."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline import sparking
+from andiron.spark.pipeline import session_starter
 from andiron.spark.pipeline.errors import PipelineError
-from andiron.spark.pipeline.sparking import Ear, Starting, stop_spark
+from andiron.spark.pipeline.session_starter import SessionStarter, stop_spark
 from andiron.spark.runtime.java import NoJava
 
 
-def starting(log: Path) -> Starting:
-    made = Starting("an app", "local[1]", {"spark.x": "1"}, str(log))
+def starting(log: Path) -> SessionStarter:
+    made = SessionStarter("an app", "local[1]", {"spark.x": "1"}, str(log))
     made.start()
     return made
 
@@ -29,7 +29,7 @@ def test_a_session_is_started_while_others_go_on(tmp_path: Path, monkeypatch: py
         assert gone_on.wait(30)
         return asked
 
-    monkeypatch.setattr(sparking, "start_session", slow)
+    monkeypatch.setattr(session_starter, "start_session", slow)
     made = starting(tmp_path / "spark.log")
     gone_on.set()
 
@@ -45,8 +45,8 @@ def test_a_session_that_nobody_wants_any_more_is_stopped(
         assert given_up.wait(30)
         return asked
 
-    monkeypatch.setattr(sparking, "start_session", slow)
-    monkeypatch.setattr(sparking, "stop_spark", stopped.append)
+    monkeypatch.setattr(session_starter, "start_session", slow)
+    monkeypatch.setattr(session_starter, "stop_spark", stopped.append)
     made = starting(tmp_path / "spark.log")
     made.give_up()
     given_up.set()
@@ -71,20 +71,9 @@ def test_what_keeps_spark_from_starting_is_a_line(
     def fails(*asked: Any) -> None:
         raise problem
 
-    monkeypatch.setattr(sparking, "start_session", fails)
+    monkeypatch.setattr(session_starter, "start_session", fails)
     with pytest.raises(PipelineError, match=told):
         starting(tmp_path / "spark.log").session()
-
-
-def test_an_ear_keeps_what_it_heard_of_batches() -> None:
-    ear = Ear()
-    event: Any = SimpleNamespace(progress=SimpleNamespace(json='{"batchId": 3}'))
-    ear.onQueryStarted(event)
-    ear.onQueryProgress(event)
-    ear.onQueryIdle(event)
-    ear.onQueryTerminated(event)
-
-    assert list(ear.told) == [{"batchId": 3}]
 
 
 def test_a_session_that_is_gone_needs_no_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +83,7 @@ def test_a_session_that_is_gone_needs_no_stopping(monkeypatch: pytest.MonkeyPatc
     def complain() -> None:
         warnings.warn("Unable to cleanly shutdown Spark JVM process.", RuntimeWarning, stacklevel=1)
 
-    monkeypatch.setattr(sparking, "end", gone)
+    monkeypatch.setattr(session_starter, "end", gone)
     for stop in (gone, complain):
         spark: Any = SimpleNamespace(stop=stop)
         with warnings.catch_warnings():
