@@ -5,7 +5,7 @@
               └─▶ failed, or raised, because its Python was late ─▶ again
 
 A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts;
-runtime/active_session.py is why it may write to topics from there.
+runtime/session.py is why it may write to topics from there.
 
 Spark runs a query's source in a Python process of its own and gives that ten seconds to answer, with no setting to
 change it. A machine that starts three queries on two cores, or is busy otherwise, may not manage that; nothing is
@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from andiron.spark.runtime.active_session import write_from_every_thread
+from andiron.spark.runtime.session import write_from_every_thread
 
 ATTEMPTS = 6
 PATIENCE_S = 90.0

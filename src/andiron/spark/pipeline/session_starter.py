@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 
 from andiron.spark.pipeline.errors import PipelineError
 from andiron.spark.pipeline.failure_reason import failure_reason
-from andiron.spark.runtime.gateway import end
 from andiron.spark.runtime.java import NoJava
+from andiron.spark.runtime.jvm import end_jvm
 from andiron.spark.runtime.session import start_session
 
 GONE = (Py4JError, ConnectionError)  # what calls raise when Spark's process is no more
@@ -43,7 +43,7 @@ def stop_spark(spark: SparkSession) -> None:
         warnings.simplefilter("ignore", RuntimeWarning)
         spark.stop()
     with contextlib.suppress(*GONE):
-        end()
+        end_jvm()
 
 
 class SessionStarter(threading.Thread):

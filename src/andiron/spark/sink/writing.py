@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from andiron.client.blocking.client import Client
 from andiron.spark import steps
-from andiron.spark.runtime.worker import begin_task
+from andiron.spark.runtime.python_worker import begin_task
 from andiron.spark.sink.commits import Write, admit, is_wanted
 from andiron.spark.sink.decisions import Participant, Pointer, Sink, SinkError, participant_id
 from andiron.spark.sink.ledger import Ledger

@@ -69,7 +69,7 @@ def _world(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     )
     monkeypatch.setattr(pipeline_run, "cluster_id", lambda bootstrap: "a cluster")
     monkeypatch.setattr(session_starter, "start_spark", lambda app, master, conf, log: spark)
-    monkeypatch.setattr(session_starter, "end", lambda: None)  # a JVM of this process is somebody else's
+    monkeypatch.setattr(session_starter, "end_jvm", lambda: None)  # a JVM of this process is somebody else's
     monkeypatch.setattr(query_watch, "LOOK_EVERY_S", 0)
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = {number: signal.getsignal(number) for number in SIGNALS}

@@ -83,7 +83,7 @@ def test_a_session_that_is_gone_needs_no_stopping(monkeypatch: pytest.MonkeyPatc
     def complain() -> None:
         warnings.warn("Unable to cleanly shutdown Spark JVM process.", RuntimeWarning, stacklevel=1)
 
-    monkeypatch.setattr(session_starter, "end", gone)
+    monkeypatch.setattr(session_starter, "end_jvm", gone)
     for stop in (gone, complain):
         spark: Any = SimpleNamespace(stop=stop)
         with warnings.catch_warnings():

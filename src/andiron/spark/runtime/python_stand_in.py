@@ -1,6 +1,6 @@
 """Stands where Spark believes to have started a Python: it has that forked (forkserver.py), and waits for its end.
 
-    python -IS stand_in.py <socket> -m pyspark.daemon …
+    python -IS python_stand_in.py <socket> -m pyspark.daemon …
 
 It is run as a file, without packages and site, so that it is there in some ten milliseconds. Who ends it ends the
 fork. For anything but `-m`, and where no server answers, it becomes the Python that was wanted.

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 
-from andiron.spark.runtime import forkserver, stand_in
+from andiron.spark.runtime import forkserver, python_stand_in
 
 CAN_FORK = sys.platform == "linux"
 BACKLOG = 128
@@ -39,7 +39,7 @@ def preloaded_python(environ: Mapping[str, str]) -> str:
 def _start(environ: Mapping[str, str]) -> None:
     folder = tempfile.mkdtemp(prefix="andiron-python-")
     address, executable = os.path.join(folder, "socket"), os.path.join(folder, "python")
-    words = (sys.executable, "-IS", stand_in.__file__, address)
+    words = (sys.executable, "-IS", python_stand_in.__file__, address)
     with open(executable, "w", encoding="utf-8") as script:
         script.write(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     os.chmod(executable, 0o700)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.runtime import active_session
-from andiron.spark.runtime.active_session import write_from_every_thread
+from andiron.spark.runtime import session
+from andiron.spark.runtime.session import write_from_every_thread
 
 
 class Thread:
@@ -45,7 +45,7 @@ class Writer:
 @pytest.fixture(autouse=True)
 def writers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Writer, "save", Writer.save)  # as it was, after the test
-    monkeypatch.setattr(active_session, "WRITES", ((Writer, "save"),))
+    monkeypatch.setattr(session, "WRITES", ((Writer, "save"),))
     write_from_every_thread()
 
 

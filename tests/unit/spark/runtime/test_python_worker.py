@@ -9,17 +9,17 @@ from typing import BinaryIO
 
 import pytest
 
-from andiron.spark.runtime import worker
+from andiron.spark.runtime import python_worker
 
 
 def test_the_second_task_of_a_kind_puts_aside_what_the_first_has_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     frozen: list[str] = []
-    monkeypatch.setattr(worker, "_tasks", {})
+    monkeypatch.setattr(python_worker, "_tasks", {})
     for number, kind in enumerate(["read", "read", "read", "write", "write", "read"]):
         monkeypatch.setattr(gc, "freeze", lambda at=f"{kind} {number}": frozen.append(at))
-        worker.begin_task(kind)
+        python_worker.begin_task(kind)
 
     assert frozen == ["read 1", "write 4"]
 
@@ -35,7 +35,7 @@ def test_what_nobody_is_there_to_hear_is_told_to_nobody(is_there: bool) -> None:
         if not is_there:
             spark.close()
         with pytest.raises(SystemExit):
-            worker.quiet_at_the_end(main)(asked, told)
+            python_worker.quiet_at_the_end(main)(asked, told)
         told.flush()
         if is_there:
             assert spark.recv(100) == b"end of file"

@@ -11,7 +11,7 @@ import pyspark.java_gateway
 import pytest
 from pyspark import SparkContext
 
-from andiron.spark.runtime.gateway import end, is_remote, launch
+from andiron.spark.runtime.jvm import end_jvm, is_remote, launch_jvm
 
 
 @pytest.fixture
@@ -36,17 +36,17 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     monkeypatch.setattr(SparkContext, "_jvm", None)
     monkeypatch.setattr(pyspark.java_gateway, "launch_gateway", instead)
     yield calls
-    end()
+    end_jvm()
 
 
 def test_the_jvm_is_in_a_session_of_its_own(launched: list[Any]) -> None:
-    launch({"spark.driver.memory": "1g"})
+    launch_jvm({"spark.driver.memory": "1g"})
 
     assert launched == [({"spark.driver.memory": "1g"}, {"start_new_session": True})]
 
 
 def test_what_the_jvm_prints_can_go_to_a_file(launched: list[Any], tmp_path: Path) -> None:
-    launch({}, str(tmp_path / "spark.log"))
+    launch_jvm({}, str(tmp_path / "spark.log"))
     (_, popen) = launched[0]
 
     assert popen["stdout"] is popen["stderr"]
@@ -54,20 +54,20 @@ def test_what_the_jvm_prints_can_go_to_a_file(launched: list[Any], tmp_path: Pat
 
 
 def test_a_jvm_that_runs_is_used_again(launched: list[Any]) -> None:
-    launch({})
-    launch({})
+    launch_jvm({})
+    launch_jvm({})
 
     assert len(launched) == 1
 
 
 def test_a_jvm_ends_with_the_pipe_to_its_input_and_is_waited_for(launched: list[Any]) -> None:
-    launch({})
+    launch_jvm({})
     process = SparkContext._gateway.proc
-    end()
+    end_jvm()
 
     assert process.returncode == 0
     assert SparkContext._gateway is None
-    end()  # there is none any more
+    end_jvm()  # there is none any more
 
 
 @pytest.mark.parametrize(

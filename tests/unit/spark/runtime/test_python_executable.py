@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from andiron.spark.runtime import preloading
-from andiron.spark.runtime.preloading import preloaded_python
+from andiron.spark.runtime import python_executable
+from andiron.spark.runtime.python_executable import preloaded_python
 from peers.waiting import eventually
 
 DRIVER = """
 import os, subprocess
-from andiron.spark.runtime.preloading import preloaded_python
+from andiron.spark.runtime.python_executable import preloaded_python
 executable = preloaded_python(os.environ)
 assert preloaded_python(os.environ) == executable
 print(executable, subprocess.check_output([executable, "-m", "platform"], text=True) != "", flush=True)
@@ -35,6 +35,6 @@ def test_spark_is_given_an_executable_whose_server_ends_with_the_driver_however_
 def test_where_forks_are_not_to_be_had_it_is_the_python_that_runs_this(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(preloading, "CAN_FORK", False)
+    monkeypatch.setattr(python_executable, "CAN_FORK", False)
 
     assert preloaded_python(os.environ) == sys.executable

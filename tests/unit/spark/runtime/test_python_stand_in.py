@@ -7,14 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from andiron.spark.runtime import stand_in
+from andiron.spark.runtime import python_stand_in
 
 
 def test_without_a_server_it_becomes_the_python_that_was_wanted(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-IS",
-        stand_in.__file__,
+        python_stand_in.__file__,
         str(tmp_path / "nobody"),
         "-m",
         "calendar",
@@ -27,7 +27,7 @@ def test_without_a_server_it_becomes_the_python_that_was_wanted(tmp_path: Path) 
 
 
 def test_it_needs_the_standard_library_alone() -> None:
-    tree = ast.parse(Path(stand_in.__file__).read_text())
+    tree = ast.parse(Path(python_stand_in.__file__).read_text())
     names = {each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names}
 
     assert names == {"json", "os", "socket", "sys"}

@@ -1,4 +1,4 @@
-from andiron.spark.runtime.machine import memory_bytes
+from andiron.spark.runtime.machine_memory import memory_bytes
 
 
 def test_a_containers_limit_counts(tmp_path):

@@ -6,7 +6,7 @@
 PySpark protects its JVM from Ctrl-C and from nothing else: a SIGTERM to the group (`timeout`, a shell that ends its
 job, a supervisor) ends the JVM in the middle of a batch, before Python can let the batch finish. In a session of its
 own the JVM hears of none of them. It does not outlive us either: it ends when the pipe to its standard input closes,
-whichever way this process goes. `end` is for those who want to see it gone, with all that it writes at its end.
+whichever way this process goes. `end_jvm` is for those who want to see it gone, with all that it writes at its end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PATIENCE_S = 60.0
 REMOTE_VARIABLES = ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED")
 
 
-def launch(settings: Mapping[str, str], log: str | None = None) -> None:
+def launch_jvm(settings: Mapping[str, str], log: str | None = None) -> None:
     """Start the JVM that the next session of this process runs on, unless there is one.
 
     What it prints, and what its Python processes do, goes to the log; without one, where this process prints.
@@ -40,7 +40,7 @@ def launch(settings: Mapping[str, str], log: str | None = None) -> None:
         SparkContext._ensure_initialized(gateway=gateway)
 
 
-def end(patience_s: float = PATIENCE_S) -> None:
+def end_jvm(patience_s: float = PATIENCE_S) -> None:
     """End the JVM that was started here, after its session was stopped, and wait until it has."""
     gateway: Any = SparkContext._gateway
     process = getattr(gateway, "proc", None)
