@@ -60,7 +60,7 @@ PRELOADED = (
     "pyspark.sql.streaming.python_streaming_source_runner",
     "andiron.spark.source.batch",
     "andiron.spark.source.stream",
-    "andiron.spark.sink.writers",
+    "andiron.spark.sink.spark_writers",
     "pyspark_andiron",
 )
 

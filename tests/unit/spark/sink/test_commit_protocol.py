@@ -8,10 +8,10 @@ import pytest
 
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.model.ids import TopicPartition
-from andiron.spark.sink import asks, commits
-from andiron.spark.sink.asks import Course
-from andiron.spark.sink.commits import Prepared, Write
-from andiron.spark.sink.decisions import Participant, Pointer, SinkError, participant_id
+from andiron.spark.sink import commit_protocol, ledger_request
+from andiron.spark.sink.commit_protocol import BatchWrite, PreparedBatch
+from andiron.spark.sink.decision import Participant, Pointer, SinkError, participant_id
+from andiron.spark.sink.ledger_request import Procedure
 from worlds.committing import SINK, Cluster, Holding
 
 RUN = "run"
@@ -24,12 +24,12 @@ class World:
         self.cluster = Cluster()
         self.asked: list[Any] = []
 
-    def perform(self, course: Course[Any], *, stop_at: type | None = None) -> Any:
+    def perform(self, procedure: Procedure[Any], *, stop_at: type | None = None) -> Any:
         """To the end, or until something is about to be asked, as by a process that dies there."""
         answer = None
         try:
             while True:
-                ask = course.send(answer)
+                ask = procedure.send(answer)
                 if stop_at is not None and isinstance(ask, stop_at):
                     return None
                 self.asked.append(ask)
@@ -39,7 +39,9 @@ class World:
             return end.value
 
     def admitted(self, batch: int = 0, run: str = RUN, writer: str = "") -> Pointer | None:
-        found: Pointer | None = self.perform(commits.admit(Write(SINK, batch, run, writer), first=True))
+        found: Pointer | None = self.perform(
+            commit_protocol.admit(BatchWrite(SINK, batch, run, writer), first=True)
+        )
         return found
 
     def entered(self, batch: int = 0, run: str = RUN, writer: str = "") -> Pointer:
@@ -49,15 +51,15 @@ class World:
 
     def prepared(self, pointer: Pointer, name: str = "w", rows: int = 1, digest: str = "") -> Participant:
         transactional_id = participant_id(SINK, pointer.term, name)
-        identity = self.cluster.answer(asks.Terminate(transactional_id))
+        identity = self.cluster.answer(ledger_request.AbortTransaction(transactional_id))
         self.cluster.holdings[transactional_id] = Holding(
             identity, "Ongoing", [(0, len(self.cluster.holdings))] * rows
         )
         return Participant(name, identity, rows, digest)
 
     def decide(self, batch: int, pointer: Pointer, *participants: Participant, **more: Any) -> None:
-        told = Prepared(participants, {pointer.term}, **more)
-        self.perform(commits.decide(Write(SINK, batch, pointer.run), told))
+        told = PreparedBatch(participants, {pointer.term}, **more)
+        self.perform(commit_protocol.decide(BatchWrite(SINK, batch, pointer.run), told))
 
 
 @pytest.fixture
@@ -72,21 +74,21 @@ def test_the_first_task_registers_its_run(world: World) -> None:
 
 
 def test_others_wait_for_it(world: World) -> None:
-    course = commits.admit(Write(SINK, 0, RUN), first=False)
+    procedure = commit_protocol.admit(BatchWrite(SINK, 0, RUN), first=False)
 
-    assert isinstance(course.send(None), asks.Look)
-    assert isinstance(course.send(None), asks.Pause)
-    assert isinstance(course.send(None), asks.Look)
+    assert isinstance(procedure.send(None), ledger_request.ReadPointer)
+    assert isinstance(procedure.send(None), ledger_request.Pause)
+    assert isinstance(procedure.send(None), ledger_request.ReadPointer)
     with pytest.raises(StopIteration) as end:
-        course.send(Pointer(run=RUN, term="0.0"))
+        procedure.send(Pointer(run=RUN, term="0.0"))
     assert end.value.value.term == "0.0"
 
 
 def test_but_not_for_ever(world: World) -> None:
-    pointer = world.perform(commits.admit(Write(SINK, 0, RUN), first=False))
+    pointer = world.perform(commit_protocol.admit(BatchWrite(SINK, 0, RUN), first=False))
 
     assert pointer.run == RUN
-    assert sum(isinstance(ask, asks.Pause) for ask in world.asked) == commits.WAITS
+    assert sum(isinstance(ask, ledger_request.Pause) for ask in world.asked) == commit_protocol.WAITS
 
 
 def test_a_batch_counts_from_its_decision_on(world: World) -> None:
@@ -104,9 +106,9 @@ def test_a_batch_counts_from_its_decision_on(world: World) -> None:
 
 def test_nothing_counts_before_it(world: World) -> None:
     pointer = world.entered()
-    told = Prepared([world.prepared(pointer)], {pointer.term})
+    told = PreparedBatch([world.prepared(pointer)], {pointer.term})
 
-    world.perform(commits.decide(Write(SINK, 0, RUN), told), stop_at=asks.Record)
+    world.perform(commit_protocol.decide(BatchWrite(SINK, 0, RUN), told), stop_at=ledger_request.WritePointer)
 
     assert not world.cluster.rows
     assert world.admitted(0, "next") is not None, "the next run writes it again"
@@ -115,9 +117,11 @@ def test_nothing_counts_before_it(world: World) -> None:
 
 def test_what_was_decided_is_finished_by_the_next_run(world: World) -> None:
     pointer = world.entered()
-    told = Prepared([world.prepared(pointer, "a"), world.prepared(pointer, "b")], {pointer.term})
+    told = PreparedBatch([world.prepared(pointer, "a"), world.prepared(pointer, "b")], {pointer.term})
 
-    world.perform(commits.decide(Write(SINK, 0, RUN), told), stop_at=asks.Finish)
+    world.perform(
+        commit_protocol.decide(BatchWrite(SINK, 0, RUN), told), stop_at=ledger_request.CommitParticipant
+    )
     assert not world.cluster.rows
     assert world.admitted(0, "next") is None, "there is nothing to write"
 
@@ -126,10 +130,12 @@ def test_what_was_decided_is_finished_by_the_next_run(world: World) -> None:
 
 def test_a_driver_that_finds_the_batch_decided_finishes_it(world: World) -> None:
     pointer = world.entered()
-    told = Prepared([world.prepared(pointer)], {pointer.term})
-    world.perform(commits.decide(Write(SINK, 0, RUN), told), stop_at=asks.Finish)
+    told = PreparedBatch([world.prepared(pointer)], {pointer.term})
+    world.perform(
+        commit_protocol.decide(BatchWrite(SINK, 0, RUN), told), stop_at=ledger_request.CommitParticipant
+    )
 
-    world.perform(commits.decide(Write(SINK, 0, "next"), Prepared([], [], skipped=True)))
+    world.perform(commit_protocol.decide(BatchWrite(SINK, 0, "next"), PreparedBatch([], [], skipped=True)))
 
     assert sum(world.cluster.rows.values()) == 1
 
@@ -141,7 +147,7 @@ def test_attempts_that_did_not_count_are_aborted_with_the_decision(world: World)
     world.decide(0, pointer, winner)
 
     assert world.cluster.open_ids() == []
-    assert asks.Terminate(twin.transactional_id(SINK, pointer.term)) in world.asked
+    assert ledger_request.AbortTransaction(twin.transactional_id(SINK, pointer.term)) in world.asked
 
 
 def test_offsets_of_a_group_are_decided_with_the_batch_even_if_it_is_empty(world: World) -> None:
@@ -150,7 +156,11 @@ def test_offsets_of_a_group_are_decided_with_the_batch_even_if_it_is_empty(world
 
     world.decide(0, pointer, groups=offsets)
 
-    (record,) = [ask for ask in world.asked if isinstance(ask, asks.Record) and ask.decision is not None]
+    (record,) = [
+        ask
+        for ask in world.asked
+        if isinstance(ask, ledger_request.WritePointer) and ask.decision is not None
+    ]
     assert record.groups == offsets
 
 
@@ -176,18 +186,18 @@ def test_a_run_that_was_superseded_is_told_so(world: World) -> None:
 
 def test_a_task_that_was_superseded_is_not_wanted(world: World) -> None:
     old = world.entered(0, "old")
-    write = Write(SINK, 0, "old")
-    assert world.perform(commits.is_wanted(write, old.term))
+    write = BatchWrite(SINK, 0, "old")
+    assert world.perform(commit_protocol.is_wanted(write, old.term))
 
     world.admitted(0, "new")
 
-    assert not world.perform(commits.is_wanted(write, old.term))
+    assert not world.perform(commit_protocol.is_wanted(write, old.term))
 
 
 def test_what_an_administrator_has_aborted_fails_the_batch(world: World) -> None:
     pointer = world.entered()
     participant = world.prepared(pointer)
-    world.cluster.answer(asks.Terminate(participant.transactional_id(SINK, pointer.term)))
+    world.cluster.answer(ledger_request.AbortTransaction(participant.transactional_id(SINK, pointer.term)))
 
     with pytest.raises(SinkError, match="was aborted before the batch was complete"):
         world.decide(0, pointer, participant)
@@ -198,17 +208,19 @@ def test_what_an_administrator_has_aborted_fails_the_batch(world: World) -> None
 def test_what_was_decided_and_then_lost_is_said_aloud(world: World, forgiving: bool) -> None:
     pointer = world.entered()
     participant = world.prepared(pointer, rows=5)
-    told = Prepared([participant], {pointer.term})
-    world.perform(commits.decide(Write(SINK, 0, RUN), told), stop_at=asks.Finish)
+    told = PreparedBatch([participant], {pointer.term})
+    world.perform(
+        commit_protocol.decide(BatchWrite(SINK, 0, RUN), told), stop_at=ledger_request.CommitParticipant
+    )
     name = participant.transactional_id(SINK, pointer.term)
     world.cluster.has_timeouts = True
     world.cluster.holdings[name] = Holding(ProducerIdentity(participant.identity.id, 99))
 
     if forgiving:
-        world.perform(commits.register(Write(SINK, 0, "next"), forgiving=True))
+        world.perform(commit_protocol.register(BatchWrite(SINK, 0, "next"), forgiving=True))
     else:
         with pytest.raises(SinkError, match="batch 0 counts, and 5 rows of it are lost"):
-            world.perform(commits.register(Write(SINK, 0, "next")))
+            world.perform(commit_protocol.register(BatchWrite(SINK, 0, "next")))
 
 
 def test_an_older_checkpoint_than_the_output_is_refused(world: World) -> None:
@@ -222,8 +234,8 @@ def test_an_older_checkpoint_than_the_output_is_refused(world: World) -> None:
 
 def test_two_writes_of_one_batch_need_two_ids(world: World) -> None:
     pointer = world.entered(0, writer="first")
-    told = Prepared([world.prepared(pointer)], {pointer.term})
-    world.perform(commits.decide(Write(SINK, 0, RUN, "first"), told))
+    told = PreparedBatch([world.prepared(pointer)], {pointer.term})
+    world.perform(commit_protocol.decide(BatchWrite(SINK, 0, RUN, "first"), told))
 
     with pytest.raises(
         SinkError, match=r"written twice in one run; give each write in foreachBatch\s+a sink.id"
@@ -261,9 +273,9 @@ def test_decisions_that_are_gone_are_missed(world: World) -> None:
 def test_undone_is_what_does_not_count(world: World) -> None:
     pointer = world.entered()
     participant = world.prepared(pointer)
-    write, told = Write(SINK, 0, RUN), Prepared([participant], {pointer.term})
+    write, told = BatchWrite(SINK, 0, RUN), PreparedBatch([participant], {pointer.term})
 
-    world.perform(commits.undo(write, told))
+    world.perform(commit_protocol.undo(write, told))
 
     assert world.cluster.open_ids() == []
 
@@ -271,9 +283,9 @@ def test_undone_is_what_does_not_count(world: World) -> None:
 def test_what_counts_is_not_undone(world: World) -> None:
     pointer = world.entered()
     participant = world.prepared(pointer)
-    write, told = Write(SINK, 0, RUN), Prepared([participant], {pointer.term})
-    world.perform(commits.decide(write, told), stop_at=asks.Finish)
+    write, told = BatchWrite(SINK, 0, RUN), PreparedBatch([participant], {pointer.term})
+    world.perform(commit_protocol.decide(write, told), stop_at=ledger_request.CommitParticipant)
 
-    world.perform(commits.undo(write, told))
+    world.perform(commit_protocol.undo(write, told))
 
     assert len(world.cluster.open_ids()) == 1

@@ -2,15 +2,16 @@
 
     task     write(rows) ─▶ message            driver   commit(messages, batch), or abort
 
-    decided       a stream, or a write in foreachBatch with option sink.id: exactly once by (query, batch), commits.py
-    together      df.write by itself: a transaction a task, committed when all are done, together.py
+    decided       a stream, or a write in foreachBatch with option sink.id: exactly once by (query, batch),
+                  commit_protocol.py
+    together      df.write by itself: a transaction a task, committed when all are done, job_commit.py
     one by one    delivery.guarantee=at_least_once, or df.write in foreachBatch without sink.id: what is acknowledged
                   is there, and there again if the batch is repeated
 
 A write in foreachBatch knows its query and its batch by the properties of its job, like a stream's own. There may be
 several in one batch, and to Spark they are jobs like any others: sink.id tells them apart.
 
-Read next: writing.py for the task's side, commits.py for the driver's.
+Read next: row_writer.py for the task's side, commit_protocol.py for the driver's.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from andiron.client.blocking.client import Client
 from andiron.model.errors import AndironError
 from andiron.model.settings import SettingError
 from andiron.spark import steps
-from andiron.spark.sink.asks import Course, GroupOffsets
-from andiron.spark.sink.commits import Write, decide, undo
-from andiron.spark.sink.decisions import Sink, SinkError
+from andiron.spark.sink.commit_protocol import BatchWrite, decide, undo
+from andiron.spark.sink.decision import Sink, SinkError
+from andiron.spark.sink.job_commit import abort_job, commit_job
 from andiron.spark.sink.ledger import Ledger
-from andiron.spark.sink.messages import Task, Told, prepared_by, told_by, write_of
+from andiron.spark.sink.ledger_request import GroupOffsets, Procedure
 from andiron.spark.sink.options import EXACTLY_ONCE, GUARANTEE, SinkOptions, parse_sink_options
-from andiron.spark.sink.rows import Columns, columns_of
-from andiron.spark.sink.together import abort_all, commit_all
-from andiron.spark.sink.writing import RowWriter
+from andiron.spark.sink.record_columns import RecordColumns, record_columns
+from andiron.spark.sink.row_writer import RowWriter
+from andiron.spark.sink.task_report import Task, TaskReport, batch_write_of, prepared_batch, reports_in
 from andiron.spark.tables.ranges import Checkpoint, TableError
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ log = logging.getLogger(__name__)
 def stream_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> StreamSink:
     """The sink of a stream; `overwrite` (complete mode) appends all rows anew, as Spark's own Kafka sink does."""
     parsed = parse_sink_options(options, streaming=True)
-    return StreamSink(parsed, columns_of(schema, parsed.topic))
+    return StreamSink(parsed, record_columns(schema, parsed.topic))
 
 
 def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> BatchSink:
@@ -52,13 +53,13 @@ def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool
     if overwrite:
         raise SinkError("a topic cannot be overwritten: say mode('append')")
     parsed = parse_sink_options(options, streaming=False)
-    return BatchSink(parsed, columns_of(schema, parsed.topic))
+    return BatchSink(parsed, record_columns(schema, parsed.topic))
 
 
 class _Sink:
-    """What both have; pickled to wherever it is needed."""
+    """What the sinks of a stream and of a batch have in common; pickled to drivers and tasks."""
 
-    def __init__(self, options: SinkOptions, columns: Columns) -> None:
+    def __init__(self, options: SinkOptions, columns: RecordColumns) -> None:
         self.options, self.columns = options, columns
         for warning in options.warnings:
             log.warning("%s", warning)
@@ -69,22 +70,22 @@ class _Sink:
         client.reach()
         return client
 
-    def _perform(self, course: Course[None]) -> None:
+    def _perform(self, procedure: Procedure[None]) -> None:
         with self._client() as client:
-            Ledger(client, self.options.timeout_ms).perform(course)
+            Ledger(client, self.options.timeout_ms).perform(procedure)
 
-    def _write_decided(self, write: Write, rows: Iterator[pa.RecordBatch], task: Task) -> Told:
+    def _write_decided(self, write: BatchWrite, rows: Iterator[pa.RecordBatch], task: Task) -> TaskReport:
         with self._client() as client:
             writer = RowWriter(client, self.options, self.columns)
             return writer.write_decided(write, rows, first=task.partition == 0)
 
-    def _write_one_by_one(self, rows: Iterator[pa.RecordBatch], task: Task) -> Told:
+    def _write_one_by_one(self, rows: Iterator[pa.RecordBatch], task: Task) -> TaskReport:
         with self._client() as client:
             return RowWriter(client, self.options, self.columns).write_one_by_one(rows, task.batch)
 
-    def _decide(self, write: Write, told: Sequence[Told]) -> None:
+    def _decide(self, write: BatchWrite, reports: Sequence[TaskReport]) -> None:
         forgiving = not self.options.fail_on_data_loss
-        self._perform(decide(write, prepared_by(told, self._offsets(write.batch)), forgiving=forgiving))
+        self._perform(decide(write, prepared_batch(reports, self._offsets(write.batch)), forgiving=forgiving))
 
     def _offsets(self, batch: int) -> dict[str, GroupOffsets]:
         """Where the sources of the query stand at the end of the batch, for the group that is to know."""
@@ -96,10 +97,10 @@ class _Sink:
             raise SettingError("group.id", f"the source's offsets are not to be had: {error}") from error
         return {self.options.group: {each.partition: each.end for each in ranges}}
 
-    def _try(self, course: Course[None]) -> None:
+    def _try(self, procedure: Procedure[None]) -> None:
         """Tidying up after a failure; a second one must not hide the first, and the next run tidies up as well."""
         try:
-            self._perform(course)
+            self._perform(procedure)
         except AndironError as error:
             log.warning("what was prepared could not be aborted now: %s", error)
 
@@ -107,7 +108,7 @@ class _Sink:
 class StreamSink(_Sink, DataSourceStreamArrowWriter):
     """writeStream."""
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Told:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
         """One task's rows."""
         task = Task.current()
         if not self.options.exactly_once:
@@ -115,34 +116,34 @@ class StreamSink(_Sink, DataSourceStreamArrowWriter):
         if task.query is None or not task.is_in_a_stream:
             raise SinkError("Spark does not tell this task which query and batch it belongs to")
         return self._write_decided(
-            Write(Sink(task.query, self.options.sink_id), task.batch, task.run), iterator, task
+            BatchWrite(Sink(task.query, self.options.sink_id), task.batch, task.run), iterator, task
         )
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """The batch counts from here on, or is found to count already."""
-        told = told_by(messages)
-        write = write_of(told)
+        reports = reports_in(messages)
+        write = batch_write_of(reports)
         if write is not None:
-            self._decide(write, told)
-        elif any(each.rows for each in told):
+            self._decide(write, reports)
+        elif any(each.rows for each in reports):
             steps.reached("after_commit", batchId)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """A task failed for good, or the commit did."""
-        told = told_by(messages)
-        write = write_of(told)
+        reports = reports_in(messages)
+        write = batch_write_of(reports)
         if write is not None:
-            self._try(undo(write, prepared_by(told)))
+            self._try(undo(write, prepared_batch(reports)))
 
 
 class BatchSink(_Sink, DataSourceArrowWriter):
     """df.write, in foreachBatch and elsewhere."""
 
-    def __init__(self, options: SinkOptions, columns: Columns) -> None:
+    def __init__(self, options: SinkOptions, columns: RecordColumns) -> None:
         super().__init__(options, columns)
         self.job = Sink(secrets.token_hex(8))
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Told:
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskReport:
         """One task's rows."""
         task, options = Task.current(), self.options
         if task.is_in_a_stream and options.guarantee == EXACTLY_ONCE and not options.sink_id:
@@ -153,7 +154,7 @@ class BatchSink(_Sink, DataSourceArrowWriter):
             return self._write_one_by_one(iterator, task)
         if task.query is not None and task.is_in_a_stream:
             sink = Sink(task.query, options.sink_id)
-            return self._write_decided(Write(sink, task.batch, task.run, self.job.query), iterator, task)
+            return self._write_decided(BatchWrite(sink, task.batch, task.run, self.job.query), iterator, task)
         if options.sink_id:
             log.warning(
                 "sink.id=%s has no effect: this is no foreachBatch, or one through Spark Connect, which does not tell "
@@ -165,18 +166,18 @@ class BatchSink(_Sink, DataSourceArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """All tasks are done."""
-        told = told_by(messages)
-        write = write_of(told)
+        reports = reports_in(messages)
+        write = batch_write_of(reports)
         if write is not None:
-            self._decide(write, told)
-        elif any(each.participant for each in told):
-            self._perform(commit_all(self.job, prepared_by(told).participants))
+            self._decide(write, reports)
+        elif any(each.participant for each in reports):
+            self._perform(commit_job(self.job, prepared_batch(reports).participants))
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """A task failed for good, or the commit did."""
-        told = told_by(messages)
-        write = write_of(told)
+        reports = reports_in(messages)
+        write = batch_write_of(reports)
         if write is not None:
-            self._try(undo(write, prepared_by(told)))
+            self._try(undo(write, prepared_batch(reports)))
         elif self.options.exactly_once:
-            self._try(abort_all(self.job))
+            self._try(abort_job(self.job))

@@ -1,4 +1,4 @@
-"""What a process calls the transactions of its tasks: names that no other process has.
+"""The names of participants: what a process calls the transactions of its tasks, as no other process does.
 
     andiron-spark-<query>/<term>/<worker>.<slot>.<turn>
 
@@ -11,23 +11,23 @@ and the driver goes on to the next one when the last one is finished; hence a ta
 seen here is one that nobody waits for. And names change with the turn, so that those of the newest decision are left
 alone while the next batch is written: how they ended can be told until then.
 
-Read next: commits.py, whose third rule this is.
+Read next: commit_protocol.py, whose third rule this is.
 """
 
 from __future__ import annotations
 
-from andiron.spark.sink.decisions import Pointer, Sink, SinkError
+from andiron.spark.sink.decision import Pointer, Sink, SinkError
 
 
-class Slots:
-    """The names that one process has given."""
+class ParticipantNames:
+    """The names that one process has given to the transactions of its tasks."""
 
     def __init__(self, worker: str) -> None:
         self.worker = worker
         self._last: dict[Sink, tuple[str, int, int]] = {}  # term, batch, slot
 
     def next_name(self, sink: Sink, pointer: Pointer, batch: int) -> str:
-        """For the next task of a batch."""
+        """The name for the transaction of the next task of a batch."""
         term, newest, slot = self._last.get(sink, ("", batch, 0))
         if term != pointer.term or newest < batch:
             slot = 0

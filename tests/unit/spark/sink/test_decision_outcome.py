@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from unit.spark.sink.test_commit_protocol import RUN, World
 
-from andiron.spark.sink import asks, commits
-from andiron.spark.sink.commits import Prepared, Write
-from andiron.spark.sink.decisions import SinkError
-from unit.spark.sink.test_commits import RUN, World
+from andiron.spark.sink import commit_protocol, ledger_request
+from andiron.spark.sink.commit_protocol import BatchWrite, PreparedBatch
+from andiron.spark.sink.decision import SinkError
 from worlds.committing import SINK
 
 
@@ -20,10 +20,12 @@ def with_a_loss(world: World, rows: int = 5) -> None:
     """A batch of two parts, decided; one is committed when the driver dies, the other aborted by its timeout."""
     pointer = world.entered()
     parts = [world.prepared(pointer, "a", 1, "one"), world.prepared(pointer, "b", rows, "five")]
-    course = commits.decide(Write(SINK, 0, RUN), Prepared(parts, {pointer.term}))
-    world.perform(course, stop_at=asks.Finish)
+    procedure = commit_protocol.decide(BatchWrite(SINK, 0, RUN), PreparedBatch(parts, {pointer.term}))
+    world.perform(procedure, stop_at=ledger_request.CommitParticipant)
     world.cluster.has_timeouts = True
-    world.cluster.answer(asks.Finish(parts[0].transactional_id(SINK, pointer.term), parts[0].identity))
+    world.cluster.answer(
+        ledger_request.CommitParticipant(parts[0].transactional_id(SINK, pointer.term), parts[0].identity)
+    )
     world.cluster.time_out(parts[1].transactional_id(SINK, pointer.term))
 
 
@@ -56,8 +58,8 @@ def test_what_is_lost_again_is_written_once_more(world: World) -> None:
     with_a_loss(world)
     pointer = world.entered(0, "next")
     again = world.prepared(pointer, "y", 5, "five")
-    course = commits.decide(Write(SINK, 0, "next"), Prepared([again], {pointer.term}))
-    world.perform(course, stop_at=asks.Finish)
+    procedure = commit_protocol.decide(BatchWrite(SINK, 0, "next"), PreparedBatch([again], {pointer.term}))
+    world.perform(procedure, stop_at=ledger_request.CommitParticipant)
     world.cluster.time_out(again.transactional_id(SINK, pointer.term))
 
     pointer = world.entered(0, "third")
@@ -69,13 +71,13 @@ def test_what_is_lost_again_is_written_once_more(world: World) -> None:
 def test_a_driver_that_finds_rows_lost_says_that_the_next_start_writes_them(world: World) -> None:
     pointer = world.entered()
     part = world.prepared(pointer, "a", 5, "five")
-    course = commits.decide(Write(SINK, 0, RUN), Prepared([part], {pointer.term}))
-    world.perform(course, stop_at=asks.Finish)
+    procedure = commit_protocol.decide(BatchWrite(SINK, 0, RUN), PreparedBatch([part], {pointer.term}))
+    world.perform(procedure, stop_at=ledger_request.CommitParticipant)
     world.cluster.has_timeouts = True
     world.cluster.time_out(part.transactional_id(SINK, pointer.term))
 
     with pytest.raises(SinkError, match="start the query again, which writes these 5 rows again"):
-        world.perform(commits.settle(Write(SINK, 0, RUN)))
+        world.perform(commit_protocol.settle(BatchWrite(SINK, 0, RUN)))
 
 
 def test_a_batch_that_is_not_the_same_again_cannot_be_mended(world: World) -> None:
@@ -93,7 +95,10 @@ def test_one_may_go_on_without_what_was_lost(world: World) -> None:
     with_a_loss(world)
     world.entered(0, "next")
 
-    assert world.perform(commits.admit(Write(SINK, 0, "forgiving"), first=True, forgiving=True)) is None
+    assert (
+        world.perform(commit_protocol.admit(BatchWrite(SINK, 0, "forgiving"), first=True, forgiving=True))
+        is None
+    )
     assert world.admitted(1, "later") is not None
 
 
@@ -107,10 +112,13 @@ def test_the_next_batch_does_not_begin_before_what_was_lost_is_there(world: Worl
 def test_what_was_written_again_and_is_not_decided_is_undone(world: World) -> None:
     with_a_loss(world)
     pointer = world.entered(0, "next")
-    write, told = Write(SINK, 0, "next"), Prepared([world.prepared(pointer, "y", 5, "five")], {pointer.term})
-    assert world.perform(commits.is_wanted(write, pointer.term))
+    write, told = (
+        BatchWrite(SINK, 0, "next"),
+        PreparedBatch([world.prepared(pointer, "y", 5, "five")], {pointer.term}),
+    )
+    assert world.perform(commit_protocol.is_wanted(write, pointer.term))
 
-    world.perform(commits.undo(write, told))
+    world.perform(commit_protocol.undo(write, told))
 
     assert world.cluster.open_ids() == []
 

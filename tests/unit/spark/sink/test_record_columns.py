@@ -21,8 +21,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from andiron.spark.sink.decisions import SinkError
-from andiron.spark.sink.rows import HEADERS, columns_of
+from andiron.spark.sink.decision import SinkError
+from andiron.spark.sink.record_columns import HEADERS, record_columns
 
 STRING, BINARY, INT = StringType(), BinaryType(), IntegerType()
 
@@ -36,7 +36,7 @@ def headers_with(name: str, *, nullable: bool = True) -> DataType:
 
 
 def test_value_is_enough_where_a_topic_is_given() -> None:
-    columns = columns_of(schema(value=STRING), "out")
+    columns = record_columns(schema(value=STRING), "out")
     records = columns.records(pa.record_batch({"value": ["a", None]}))
 
     assert records.to_pydict() == {"value": [b"a", None]}
@@ -44,7 +44,7 @@ def test_value_is_enough_where_a_topic_is_given() -> None:
 
 
 def test_all_columns_are_found_wherever_they_are_and_others_are_passed_over() -> None:
-    columns = columns_of(
+    columns = record_columns(
         schema(
             timestamp=TimestampType(),
             partition=INT,
@@ -81,21 +81,21 @@ def test_all_columns_are_found_wherever_they_are_and_others_are_passed_over() ->
 
 
 def test_rows_are_counted_by_their_topics() -> None:
-    columns = columns_of(schema(value=STRING, topic=STRING), None)
+    columns = record_columns(schema(value=STRING, topic=STRING), None)
     rows = pa.record_batch({"value": ["1", "2", "3"], "topic": ["a", "b", "a"]})
 
     assert columns.counts(columns.records(rows)) == {"a": 2, "b": 1}
 
 
 def test_a_topic_that_is_given_goes_before_the_column() -> None:
-    columns = columns_of(schema(value=STRING, topic=STRING), "given")
+    columns = record_columns(schema(value=STRING, topic=STRING), "given")
     records = columns.records(pa.record_batch({"value": ["1"], "topic": pa.array([None], pa.string())}))
 
     assert records.schema.names == ["value"]
 
 
 def test_a_row_without_topic_is_refused() -> None:
-    columns = columns_of(schema(value=STRING, topic=STRING), None)
+    columns = record_columns(schema(value=STRING, topic=STRING), None)
 
     with pytest.raises(SinkError, match="a row has no topic"):
         columns.records(pa.record_batch({"value": ["1", "2"], "topic": ["a", None]}))
@@ -122,8 +122,8 @@ def test_what_cannot_be_written_is_said_before_it_is_read(
     columns: dict[str, DataType], topic: str | None, complaint: str
 ) -> None:
     with pytest.raises(SinkError, match=complaint):
-        columns_of(schema(**columns), topic)
+        record_columns(schema(**columns), topic)
 
 
 def test_whether_something_may_be_null_makes_no_difference() -> None:
-    columns_of(schema(value=STRING, headers=headers_with("key", nullable=False)), "t")
+    record_columns(schema(value=STRING, headers=headers_with("key", nullable=False)), "t")

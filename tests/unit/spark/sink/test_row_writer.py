@@ -10,13 +10,13 @@ import pytest
 
 from andiron.model.errors import ProtocolError
 from andiron.spark import steps
-from andiron.spark.sink.asks import Open
-from andiron.spark.sink.commits import Write, decide, register, settle
-from andiron.spark.sink.decisions import Sink, SinkError
+from andiron.spark.sink.commit_protocol import BatchWrite, decide, register, settle
+from andiron.spark.sink.decision import Sink, SinkError
+from andiron.spark.sink.job_commit import abort_job, commit_job
 from andiron.spark.sink.ledger import Ledger
-from andiron.spark.sink.messages import prepared_by
-from andiron.spark.sink.together import abort_all, commit_all
-from andiron.spark.sink.writing import RowWriter
+from andiron.spark.sink.ledger_request import ListOpen
+from andiron.spark.sink.row_writer import RowWriter
+from andiron.spark.sink.task_report import prepared_batch
 from peers.waiting import eventually
 from unit.spark.sinking import Field, into, node_in, rows
 
@@ -38,12 +38,12 @@ def writer(field: Field, topic: str) -> RowWriter:
 
 
 @pytest.fixture
-def write(field: Field) -> Write:
-    return Write(Sink(field.new_query()), 0, "run")
+def write(field: Field) -> BatchWrite:
+    return BatchWrite(Sink(field.new_query()), 0, "run")
 
 
 def test_a_batch_of_two_tasks_is_decided(
-    field: Field, topic: str, writer: RowWriter, write: Write, monkeypatch: pytest.MonkeyPatch
+    field: Field, topic: str, writer: RowWriter, write: BatchWrite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passed: list[str] = []
     monkeypatch.setattr(steps, "reached", lambda step, _: passed.append(step))
@@ -51,13 +51,13 @@ def test_a_batch_of_two_tasks_is_decided(
     told += [writer.write_decided(write, [rows("d")], first=False)]
     assert field.topics.values(topic) == []
 
-    Ledger(field.client).perform(decide(write, prepared_by(told)))
+    Ledger(field.client).perform(decide(write, prepared_batch(told)))
 
     eventually(lambda: field.topics.values(topic) == ["a", "b", "c", "d"])
     assert passed == [*steps.TASK_STEPS, *steps.TASK_STEPS, *steps.DRIVER_STEPS]
 
 
-def test_a_task_without_rows_opens_nothing(field: Field, writer: RowWriter, write: Write) -> None:
+def test_a_task_without_rows_opens_nothing(field: Field, writer: RowWriter, write: BatchWrite) -> None:
     told = writer.write_decided(write, [rows("")], first=True)
 
     assert told.participant is None
@@ -68,22 +68,22 @@ def test_a_task_without_rows_opens_nothing(field: Field, writer: RowWriter, writ
 
 
 def test_a_batch_that_was_decided_is_read_and_not_written(
-    field: Field, topic: str, writer: RowWriter, write: Write
+    field: Field, topic: str, writer: RowWriter, write: BatchWrite
 ) -> None:
     told = [writer.write_decided(write, [rows("a")], first=True)]
-    Ledger(field.client).perform(decide(write, prepared_by(told)))
+    Ledger(field.client).perform(decide(write, prepared_batch(told)))
     left = iter([rows("a"), rows("b")])
 
     again = writer.write_decided(write._replace(run="next"), left, first=True)
 
     assert list(left) == [], "all of it is read, for the state that hangs on it"
     assert (again.term, again.participant, again.rows) == (None, None, {})
-    Ledger(field.client).perform(decide(write._replace(run="next"), prepared_by([again])))
+    Ledger(field.client).perform(decide(write._replace(run="next"), prepared_batch([again])))
     eventually(lambda: field.topics.values(topic) == ["a"])
 
 
 def test_a_task_that_fails_leaves_nothing_behind(
-    field: Field, topic: str, writer: RowWriter, write: Write
+    field: Field, topic: str, writer: RowWriter, write: BatchWrite
 ) -> None:
     def failing() -> Iterator[pa.RecordBatch]:
         yield rows("ab")
@@ -102,7 +102,7 @@ def test_a_task_that_fails_leaves_nothing_behind(
 
 
 def test_a_task_whose_run_was_superseded_meanwhile_takes_back_what_it_wrote(
-    field: Field, topic: str, writer: RowWriter, write: Write
+    field: Field, topic: str, writer: RowWriter, write: BatchWrite
 ) -> None:
     def overtaken() -> Iterator[pa.RecordBatch]:
         Ledger(field.client).perform(register(write._replace(run="next")))
@@ -116,7 +116,7 @@ def test_a_task_whose_run_was_superseded_meanwhile_takes_back_what_it_wrote(
 
 
 def test_without_two_phase_commit_a_decided_part_that_timed_out_is_written_again(
-    field: Field, topic: str, write: Write, monkeypatch: pytest.MonkeyPatch
+    field: Field, topic: str, write: BatchWrite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"kafka.transaction.timeout.ms": "300", "kafka.transaction.two.phase.commit.enable": "false"}
     mortal = RowWriter(field.client, field.options(**told), into(topic))
@@ -131,7 +131,7 @@ def test_without_two_phase_commit_a_decided_part_that_timed_out_is_written_again
 
     monkeypatch.setattr(steps, "reached", die)
     with pytest.raises(Killed):
-        Ledger(field.client).perform(decide(write, prepared_by(messages)))
+        Ledger(field.client).perform(decide(write, prepared_batch(messages)))
     participant = messages[0].participant
     assert participant is not None and messages[0].term is not None
     name = participant.transactional_id(write.sink, messages[0].term)
@@ -145,14 +145,14 @@ def test_without_two_phase_commit_a_decided_part_that_timed_out_is_written_again
         field.client, field.options(), into(topic)
     )  # where two-phase commit has come meanwhile
     Ledger(field.client).perform(
-        decide(again, prepared_by([lasting.write_decided(again, [rows("a"), rows("bc")], first=True)]))
+        decide(again, prepared_batch([lasting.write_decided(again, [rows("a"), rows("bc")], first=True)]))
     )
     eventually(lambda: field.topics.values(topic) == ["a", "b", "c"])
     assert lasting.write_decided(write._replace(run="third"), [rows("abc")], first=True).term is None
 
 
 def test_one_may_go_on_without_what_timed_out(
-    field: Field, topic: str, write: Write, monkeypatch: pytest.MonkeyPatch
+    field: Field, topic: str, write: BatchWrite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"kafka.transaction.timeout.ms": "300", "kafka.transaction.two.phase.commit.enable": "false"}
     mortal = RowWriter(field.client, field.options(**told), into(topic))
@@ -160,7 +160,7 @@ def test_one_may_go_on_without_what_timed_out(
     monkeypatch.setattr(Ledger, "_finish", lambda *_: False)
 
     with pytest.raises(SinkError, match="writes these 3 rows again"):
-        Ledger(field.client).perform(decide(write, prepared_by([message])))
+        Ledger(field.client).perform(decide(write, prepared_batch([message])))
     Ledger(field.client).perform(settle(write, forgiving=True))
 
 
@@ -170,7 +170,7 @@ def test_tasks_of_a_job_are_committed_together(field: Field, topic: str, writer:
     told += [writer.write_together(job, [])]
     assert field.topics.values(topic) == []
 
-    Ledger(field.client).perform(commit_all(job, prepared_by(told).participants))
+    Ledger(field.client).perform(commit_job(job, prepared_batch(told).participants))
 
     eventually(lambda: field.topics.values(topic) == ["a", "b", "c"])
 
@@ -180,12 +180,12 @@ def test_a_task_that_comes_when_its_job_has_ended_leaves_nothing_open(
     field: Field, topic: str, writer: RowWriter, committed: bool
 ) -> None:
     job = Sink(field.new_query())
-    Ledger(field.client).perform(commit_all(job, []) if committed else abort_all(job))
+    Ledger(field.client).perform(commit_job(job, []) if committed else abort_job(job))
 
     with pytest.raises(SinkError, match="the job has ended"):
         writer.write_together(job, [rows("ab")])
 
-    assert Ledger(field.client).answer(Open(job)) == {}
+    assert Ledger(field.client).answer(ListOpen(job)) == {}
     assert field.topics.values(topic) == []
 
 
@@ -197,7 +197,7 @@ def test_at_least_once_rows_count_one_by_one(field: Field, topic: str, writer: R
     assert writer.write_one_by_one([], batch=0).rows == {}
 
 
-def test_what_the_broker_refuses_fails_the_task(field: Field, write: Write) -> None:
+def test_what_the_broker_refuses_fails_the_task(field: Field, write: BatchWrite) -> None:
     small = field.topics.make(max_message_bytes="100")
     writer = RowWriter(field.client, field.options(), into(small))
 

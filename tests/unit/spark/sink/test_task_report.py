@@ -11,40 +11,48 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 from pyspark import TaskContext
 
 from andiron.client.core.outbox import ProducerIdentity
-from andiron.spark.sink.commits import Write
-from andiron.spark.sink.decisions import Participant, Sink, SinkError
-from andiron.spark.sink.messages import BATCH, QUERY, Task, Told, prepared_by, told_by, write_of
+from andiron.spark.sink.commit_protocol import BatchWrite
+from andiron.spark.sink.decision import Participant, Sink, SinkError
+from andiron.spark.sink.task_report import (
+    BATCH,
+    QUERY,
+    Task,
+    TaskReport,
+    batch_write_of,
+    prepared_batch,
+    reports_in,
+)
 
-WRITE = Write(Sink("q"), 3, "run")
+WRITE = BatchWrite(Sink("q"), 3, "run")
 PARTICIPANT = Participant("w.0.0", ProducerIdentity(1, 0), 5)
 
 
 def test_a_message_travels() -> None:
-    told = Told({"out": 5}, WRITE, "0.0", PARTICIPANT)
+    told = TaskReport({"out": 5}, WRITE, "0.0", PARTICIPANT)
 
     assert pickle.loads(pickle.dumps(told)) == told
 
 
 def test_tasks_that_told_nothing_are_left_out() -> None:
-    told = Told(write=WRITE)
+    told = TaskReport(write=WRITE)
 
-    assert told_by([None, told, None]) == [told]
+    assert reports_in([None, told, None]) == [told]
 
 
 def test_all_belong_to_one_write() -> None:
-    assert write_of([Told(write=WRITE), Told(write=WRITE)]) == WRITE
-    assert write_of([Told(), Told()]) is None
-    assert write_of([]) is None
+    assert batch_write_of([TaskReport(write=WRITE), TaskReport(write=WRITE)]) == WRITE
+    assert batch_write_of([TaskReport(), TaskReport()]) is None
+    assert batch_write_of([]) is None
     with pytest.raises(SinkError, match="belong to different batches"):
-        write_of([Told(write=WRITE), Told(write=WRITE._replace(batch=4))])
+        batch_write_of([TaskReport(write=WRITE), TaskReport(write=WRITE._replace(batch=4))])
 
 
 def test_rows_are_added_up_and_participants_collected() -> None:
-    prepared = prepared_by(
+    prepared = prepared_batch(
         [
-            Told({"a": 5, "b": 1}, WRITE, "0.0", PARTICIPANT),
-            Told({"a": 2}, WRITE, "0.0", PARTICIPANT._replace(name="w.1.0")),
-            Told({}, WRITE, "0.0"),
+            TaskReport({"a": 5, "b": 1}, WRITE, "0.0", PARTICIPANT),
+            TaskReport({"a": 2}, WRITE, "0.0", PARTICIPANT._replace(name="w.1.0")),
+            TaskReport({}, WRITE, "0.0"),
         ]
     )
 
@@ -55,7 +63,7 @@ def test_rows_are_added_up_and_participants_collected() -> None:
 
 
 def test_a_task_that_found_the_batch_decided_says_so() -> None:
-    assert prepared_by([Told(write=WRITE)]).skipped
+    assert prepared_batch([TaskReport(write=WRITE)]).skipped
 
 
 def context(monkeypatch: pytest.MonkeyPatch, **properties: str) -> None:

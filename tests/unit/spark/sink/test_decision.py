@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.client.core.outbox import ProducerIdentity
-from andiron.spark.sink.decisions import (
+from andiron.spark.sink.decision import (
     REMEMBERED_RUNS,
     Decision,
     Participant,

@@ -11,7 +11,7 @@ it says who may decide the next one: the run that has registered, under the term
 Both are written in one transaction of the sink's decider, a transactional id of its own. The topic is the truth: a
 pointer expires like any offset of a group without members, and is then found again by reading the topic.
 
-Read next: commits.py, which says who writes these and when.
+Read next: commit_protocol.py, which says who writes these and when.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What the protocol of commits.py asks for, one thing at a time, and what it is told.
+"""A request to the ledger: what commit_protocol.py asks for, one thing at a time, and what it is answered.
 
-A `Course` is a generator of these: it is sent the answer to each, or has an error thrown at it, and returns
+A `Procedure` is a generator of these: it is sent the answer to each, or has an error thrown at it, and returns
 when it is done. It has no socket and no clock, so that a test can stop it anywhere.
 
-Read next: commits.py for who asks what, ledger.py for how a cluster answers.
+Read next: commit_protocol.py for who asks what, ledger.py for how a cluster answers.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.model.ids import TopicPartition
-from andiron.spark.sink.decisions import Decision, Pointer, Sink
+from andiron.spark.sink.decision import Decision, Pointer, Sink
 
 T = TypeVar("T")
 GroupOffsets: TypeAlias = Mapping[TopicPartition, int]
 
 
-class Look(NamedTuple):
-    """The pointer: how far the sink is. → Pointer | None"""
+class ReadPointer(NamedTuple):
+    """Read the pointer: how far the sink is. → Pointer | None"""
 
     sink: Sink
 
 
-class Recall(NamedTuple):
-    """The decision at an offset of the topic. → Decision | None if it is not there any more"""
+class ReadDecision(NamedTuple):
+    """Read the decision at an offset of the topic. → Decision | None if it is not there any more"""
 
     sink: Sink
     offset: int
 
 
-class Search(NamedTuple):
-    """The newest decision in the topic, where there is no pointer. → (offset, Decision) | None"""
+class FindDecision(NamedTuple):
+    """Find the newest decision in the topic, where there is no pointer. → (offset, Decision) | None"""
 
     sink: Sink
 
@@ -45,26 +45,26 @@ class HasDecided(NamedTuple):
     sink: Sink
 
 
-class IsTaken(NamedTuple):
-    """Whether anybody has ever taken the decider. → bool"""
+class IsDeciderTaken(NamedTuple):
+    """Whether anybody has ever taken the decider, the sink's own transactional id. → bool"""
 
     sink: Sink
 
 
-class Acquire(NamedTuple):
+class AcquireDecider(NamedTuple):
     """Take the decider; what another has begun under it is aborted. → ProducerIdentity"""
 
     sink: Sink
 
 
-class Open(NamedTuple):
-    """The participants with a transaction that is open, with their producer ids. → dict[str, int]"""
+class ListOpen(NamedTuple):
+    """List the participants whose transaction is open, with their producer ids. → dict[str, int]"""
 
     sink: Sink
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class WritePointer:
     """Change the pointer, in a transaction of the decider with all the rest. → Pointer; raises Fenced
 
     With a decision, the pointer given is the one before it.
@@ -78,14 +78,14 @@ class Record:
     groups: Mapping[str, GroupOffsets] = field(default_factory=dict)
 
 
-class Finish(NamedTuple):
+class CommitParticipant(NamedTuple):
     """Commit a participant. → False if it was aborted, None if nobody knows any more"""
 
     id: str
     identity: ProducerIdentity
 
 
-class Terminate(NamedTuple):
+class AbortTransaction(NamedTuple):
     """Abort what is open under a transactional id."""
 
     id: str
@@ -97,25 +97,25 @@ class Pause(NamedTuple):
     times: int
 
 
-class Reach(NamedTuple):
+class ReachStep(NamedTuple):
     """Say that a step was reached."""
 
     step: str
     batch: int
 
 
-Ask: TypeAlias = (
-    Look
-    | Recall
-    | Search
+LedgerRequest: TypeAlias = (
+    ReadPointer
+    | ReadDecision
+    | FindDecision
     | HasDecided
-    | IsTaken
-    | Acquire
-    | Open
-    | Record
-    | Finish
-    | Terminate
+    | IsDeciderTaken
+    | AcquireDecider
+    | ListOpen
+    | WritePointer
+    | CommitParticipant
+    | AbortTransaction
     | Pause
-    | Reach
+    | ReachStep
 )
-Course: TypeAlias = Generator[Ask, Any, T]
+Procedure: TypeAlias = Generator[LedgerRequest, Any, T]

@@ -31,7 +31,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from andiron.spark.sink.decisions import SinkError
+from andiron.spark.sink.decision import SinkError
 
 HEADERS = ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())]))
 BYTES: tuple[DataType, ...] = (StringType(), BinaryType())
@@ -44,7 +44,7 @@ TYPES: dict[str, tuple[DataType, ...]] = {
 }
 
 
-class Columns(NamedTuple):
+class RecordColumns(NamedTuple):
     """Where in a row to find what, by position; and the topic for all rows, if one is given."""
 
     places: tuple[tuple[str, int], ...]
@@ -68,7 +68,7 @@ class Columns(NamedTuple):
         return {each["values"].as_py(): each["counts"].as_py() for each in counted}
 
 
-def columns_of(schema: StructType, topic: str | None) -> Columns:
+def record_columns(schema: StructType, topic: str | None) -> RecordColumns:
     """What is written of rows of this schema; SinkError says why they cannot be."""
     places = []
     for name, wanted in TYPES.items():
@@ -82,7 +82,7 @@ def columns_of(schema: StructType, topic: str | None) -> Columns:
             raise SinkError(f"there is no column `value` to write, among {', '.join(schema.names) or 'none'}")
         elif name == "topic":
             raise SinkError("it is not said where to write: say option `topic`, or have a column `topic`")
-    return Columns(tuple(places), topic)
+    return RecordColumns(tuple(places), topic)
 
 
 def _place(schema: StructType, name: str) -> int | None:

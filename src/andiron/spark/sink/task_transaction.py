@@ -1,12 +1,12 @@
-"""What one task writes: a transaction of its own, opened by its first rows and left open, prepared, for the driver.
+"""The transaction of one task: opened by its first rows and left open, prepared, for the driver.
 
     write ─▶ initiate: an identity nobody else has ─▶ rows … ─▶ flush: every row is acknowledged ─▶ prepared
 
 With two-phase commit a prepared transaction waits for its outcome as long as that takes. Where the broker has none,
 or does not allow it, the transaction is an ordinary one, and is aborted by the broker when its timeout is over: a batch
-then fails, or, if it was decided just before, is mended by the next run (finishing.py).
+then fails, or, if it was decided just before, is mended by the next run (decision_outcome.py).
 
-Read next: slots.py for what a transaction is called; writers.py.
+Read next: participant_names.py for what a transaction is called; spark_writers.py.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from andiron.client.core.outbox import ProducerIdentity
 from andiron.columns.digest import RowsDigest
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.spark.sink.options import SinkOptions
-from andiron.spark.sink.rows import Columns
-from andiron.spark.sink.slots import Slots
+from andiron.spark.sink.participant_names import ParticipantNames
+from andiron.spark.sink.record_columns import RecordColumns
 
 ADVICE = {  # by what a broker says that does not have two-phase commit, or not for us
     ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "transaction.two.phase.commit.enable=true on the broker allows it",
@@ -36,27 +36,27 @@ ADVICE = {  # by what a broker says that does not have two-phase commit, or not 
 
 log = logging.getLogger(__name__)
 
-_mine: dict[int, Slots] = {}  # this process's, by its id; as long as it lives, over all its tasks
+_mine: dict[int, ParticipantNames] = {}  # this process's, by its id; as long as it lives, over all its tasks
 _without: set[str] = set()  # clusters that have no two-phase commit
 
 
-def slots() -> Slots:
-    """The names of this process; one that was forked has names of its own."""
+def participant_names() -> ParticipantNames:
+    """The names for transactions of this process; one that was forked has names of its own."""
     pid = os.getpid()
     if pid not in _mine:
         _mine.clear()
-        _mine[pid] = Slots(secrets.token_hex(6))
+        _mine[pid] = ParticipantNames(secrets.token_hex(6))
     return _mine[pid]
 
 
-class Participation:
+class TaskTransaction:
     """A task's rows in a transaction, or in none (`transactional_id` None), where each counts by itself."""
 
     def __init__(
         self,
         client: Client,
         options: SinkOptions,
-        columns: Columns,
+        columns: RecordColumns,
         transactional_id: str | None = None,
         *,
         two_phase: bool = False,
@@ -69,7 +69,7 @@ class Participation:
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """How many rows were written."""
         return sum(self.rows.values())
 
     @property
@@ -85,7 +85,7 @@ class Participation:
         return self._transaction.identity
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Some of the rows."""
+        """Write some rows of the task."""
         records = self._columns.records(rows)
         if self._transaction is not None and not self._transaction.two_phase:
             self._digest.add(records)
@@ -97,20 +97,20 @@ class Participation:
             raise _explained(error) from error
 
     def flush(self) -> None:
-        """Return when all of it is acknowledged."""
+        """Return when every row is acknowledged."""
         try:
             self._producer.flush()
         except ProtocolError as error:
             raise _explained(error) from error
 
     def abort(self) -> None:
-        """Give it up; if that cannot be said now, whoever commits next will."""
+        """Abort the transaction; if the broker cannot be told now, whoever commits next aborts it."""
         if self._transaction is not None:
             with contextlib.suppress(ProtocolError):
                 self._transaction.abort()
 
     def close(self) -> None:
-        """Hang up; what is prepared stays so."""
+        """Close the producer; a prepared transaction stays open."""
         self._producer.close()
 
     def _open(self, name: str, two_phase: bool) -> Transaction:
@@ -136,7 +136,7 @@ class Participation:
 
 
 def _explained(error: ProtocolError) -> ProtocolError:
-    """What a user can do about it, where we know."""
+    """An error with advice: which setting to change, where we know."""
     if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         return type(error)(
             error.code,

@@ -12,23 +12,30 @@ Nobody runs such a job again by himself, so there is nothing to remember: no dec
 is done nothing is seen, and if one fails nothing ever is. A driver that dies in the middle of committing leaves some
 of it seen; what is open then is aborted by its timeout.
 
-Read next: commits.py for what a stream does instead.
+Read next: commit_protocol.py for what a stream does instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from andiron.spark.sink.asks import Acquire, Course, Finish, IsTaken, Open, Terminate
-from andiron.spark.sink.decisions import Participant, Sink, SinkError
+from andiron.spark.sink.decision import Participant, Sink, SinkError
+from andiron.spark.sink.ledger_request import (
+    AbortTransaction,
+    AcquireDecider,
+    CommitParticipant,
+    IsDeciderTaken,
+    ListOpen,
+    Procedure,
+)
 
 TERM = "job"  # there is only one
 
 
-def commit_all(job: Sink, participants: Sequence[Participant]) -> Course[None]:
+def commit_job(job: Sink, participants: Sequence[Participant]) -> Procedure[None]:
     """Commit what all tasks wrote, or nothing."""
-    yield Acquire(job)
-    open_ids: dict[str, int] = yield Open(job)
+    yield AcquireDecider(job)
+    open_ids: dict[str, int] = yield ListOpen(job)
     names = [each.transactional_id(job, TERM) for each in participants]
     lost = [name for name in names if name not in open_ids]
     if lost:
@@ -37,7 +44,7 @@ def commit_all(job: Sink, participants: Sequence[Participant]) -> Course[None]:
             "written. Say a longer kafka.transaction.timeout.ms, at most the broker's transaction.max.timeout.ms"
         )
     for done, (name, each) in enumerate(zip(names, participants, strict=True)):
-        kept: bool | None = yield Finish(name, each.identity)
+        kept: bool | None = yield CommitParticipant(name, each.identity)
         if kept is False:
             raise SinkError(
                 f"transaction {name!r} with {each.rows} rows was aborted by its timeout when {done} of {len(names)} "
@@ -45,18 +52,18 @@ def commit_all(job: Sink, participants: Sequence[Participant]) -> Course[None]:
             )
     for name in open_ids:
         if name not in names:
-            yield Terminate(name)
+            yield AbortTransaction(name)
 
 
-def abort_all(job: Sink) -> Course[None]:
+def abort_job(job: Sink) -> Procedure[None]:
     """Abort whatever tasks wrote, or are about to."""
-    yield Acquire(job)
-    open_ids: dict[str, int] = yield Open(job)
+    yield AcquireDecider(job)
+    open_ids: dict[str, int] = yield ListOpen(job)
     for name in open_ids:
-        yield Terminate(name)
+        yield AbortTransaction(name)
 
 
-def is_closed(job: Sink) -> Course[bool]:
+def is_job_closed(job: Sink) -> Procedure[bool]:
     """Whether the job was committed or aborted, so that nobody will ask for what a task has written."""
-    closed: bool = yield IsTaken(job)
+    closed: bool = yield IsDeciderTaken(job)
     return closed

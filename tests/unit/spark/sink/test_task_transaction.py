@@ -12,8 +12,8 @@ import pytest
 from andiron.client.blocking.transaction import Transaction, end_transaction
 from andiron.client.core.transaction import Initiated
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.spark.sink import participants as module
-from andiron.spark.sink.participants import Participation, slots
+from andiron.spark.sink import task_transaction as module
+from andiron.spark.sink.task_transaction import TaskTransaction, participant_names
 from peers.waiting import eventually
 from unit.spark.sinking import Field, into, node_in, rows
 
@@ -30,7 +30,7 @@ def topic(field: Field) -> str:
 
 
 def test_rows_are_seen_when_somebody_commits_them(field: Field, topic: str) -> None:
-    written = Participation(field.client, field.options(), into(topic), "tx-seen", two_phase=True)
+    written = TaskTransaction(field.client, field.options(), into(topic), "tx-seen", two_phase=True)
     written.write(rows("ab"))
     written.write(rows("c"))
     written.flush()
@@ -43,7 +43,7 @@ def test_rows_are_seen_when_somebody_commits_them(field: Field, topic: str) -> N
 
 
 def test_what_is_given_up_is_never_seen(field: Field, topic: str) -> None:
-    written = Participation(field.client, field.options(), into(topic), "tx-given-up", two_phase=True)
+    written = TaskTransaction(field.client, field.options(), into(topic), "tx-given-up", two_phase=True)
     written.write(rows("ab"))
     written.flush()
     written.abort()
@@ -54,7 +54,7 @@ def test_what_is_given_up_is_never_seen(field: Field, topic: str) -> None:
 
 
 def test_without_a_transaction_rows_are_seen_at_once(field: Field, topic: str) -> None:
-    written = Participation(field.client, field.options(delivery__guarantee="at_least_once"), into(topic))
+    written = TaskTransaction(field.client, field.options(delivery__guarantee="at_least_once"), into(topic))
     written.write(rows("ab"))
     written.flush()
     written.close()
@@ -64,7 +64,7 @@ def test_without_a_transaction_rows_are_seen_at_once(field: Field, topic: str) -
 
 def prepare(field: Field, topic: str, name: str, *, two_phase: bool) -> None:
     options = field.options(**{"kafka.transaction.timeout.ms": "100"})
-    written = Participation(field.client, options, into(topic), name, two_phase=two_phase)
+    written = TaskTransaction(field.client, options, into(topic), name, two_phase=two_phase)
     written.write(rows("a"))
     written.flush()
     written.close()
@@ -107,7 +107,7 @@ def test_what_apache_kafka_wants_for_two_phase_commit_is_named(
     monkeypatch.setattr(Transaction, "initiate", as_kafka_comes)
     monkeypatch.setattr(module, "_without", set())
     with caplog.at_level(logging.WARNING):
-        written = Participation(field.client, field.options(), into(topic), "tx-kafka", two_phase=True)
+        written = TaskTransaction(field.client, field.options(), into(topic), "tx-kafka", two_phase=True)
         written.write(rows("a"))
     written.abort()
 
@@ -120,7 +120,7 @@ def test_what_apache_kafka_wants_for_two_phase_commit_is_named(
 def test_a_topic_that_is_not_there_and_is_not_made_is_explained(tmp_path: Path) -> None:
     node = node_in(tmp_path / "node", **{"auto.create.topics.enable": "false"})
     with node, contextlib.closing(Field(node)) as field:
-        written = Participation(field.client, field.options(), into("nowhere"), "tx")
+        written = TaskTransaction(field.client, field.options(), into("nowhere"), "tx")
         with pytest.raises(
             ProtocolError, match=r"create the topic, or have auto\.create\.topics\.enable=true"
         ):
@@ -130,7 +130,7 @@ def test_a_topic_that_is_not_there_and_is_not_made_is_explained(tmp_path: Path) 
 
 def test_a_topic_that_is_not_there_is_made_by_the_broker(field: Field) -> None:
     topic = field.topics.new_name()
-    written = Participation(field.client, field.options(), into(topic))
+    written = TaskTransaction(field.client, field.options(), into(topic))
     written.write(rows("a"))
     written.flush()
 
@@ -141,13 +141,13 @@ def test_a_timeout_that_the_broker_does_not_allow_is_explained(field: Field, top
     options = field.options(**{"kafka.transaction.timeout.ms": "2000000000"})
 
     with pytest.raises(ProtocolError, match=r"say a shorter kafka\.transaction\.timeout\.ms") as raised:
-        Participation(field.client, options, into(topic), "tx-slow")
+        TaskTransaction(field.client, options, into(topic), "tx-slow")
     assert raised.value.code is ErrorCode.INVALID_TRANSACTION_TIMEOUT
 
 
 def test_a_process_keeps_its_names_and_a_fork_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = slots()
-    assert slots() is mine
+    mine = participant_names()
+    assert participant_names() is mine
 
     monkeypatch.setattr(module.os, "getpid", lambda: -1)
-    assert slots().worker != mine.worker
+    assert participant_names().worker != mine.worker

@@ -1,4 +1,4 @@
-"""What was decided is committed, and what of it is lost is found again when it is written anew.
+"""The outcome of a decision: its participants are committed, and what is lost is found again when written anew.
 
     decision    a, b, c ─▶ commit each ─▶ a, c are there; b was aborted by its timeout
     mending     batch 42, lost: b       ─▶ the batch is run again: a', b', c' are prepared
@@ -6,7 +6,7 @@
 
 With two-phase commit nothing that was decided is lost, unless an administrator aborts it.
 
-Read next: commits.py, which says when this is done, and by whom.
+Read next: commit_protocol.py, which says when this is done, and by whom.
 """
 
 from __future__ import annotations
@@ -14,13 +14,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from andiron.spark.sink.asks import Course, Finish, Look, Reach, Recall, Terminate
-from andiron.spark.sink.decisions import Decision, Participant, Pointer, Sink, SinkError
+from andiron.spark.sink.decision import Decision, Participant, Pointer, Sink, SinkError
+from andiron.spark.sink.ledger_request import (
+    AbortTransaction,
+    CommitParticipant,
+    Procedure,
+    ReachStep,
+    ReadDecision,
+    ReadPointer,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """What came of a decision's participants."""
+class DecisionOutcome:
+    """The outcome of a decision: which of its participants are committed, and which are lost."""
 
     sink: Sink
     decision: Decision | None = None
@@ -56,11 +63,11 @@ class Finished:
 
 def finish_newest(
     sink: Sink, pointer: Pointer, open_ids: Collection[str], *, replayed: bool, forgiving: bool
-) -> Course[Finished]:
+) -> Procedure[DecisionOutcome]:
     """Commit the participants of the newest decision."""
     if pointer.batch < 0:
-        return Finished(sink)
-    decision: Decision | None = yield Recall(sink, pointer.offset)
+        return DecisionOutcome(sink)
+    decision: Decision | None = yield ReadDecision(sink, pointer.offset)
     if decision is not None:
         return (yield from finish(sink, decision, replayed=replayed, forgiving=forgiving))
     if open_ids:
@@ -69,18 +76,18 @@ def finish_newest(
             f"transactions are open that may be part of it, {min(open_ids)!r} for one; end them by "
             "`andiron transaction`, and start the query again"
         )
-    return Finished(sink)
+    return DecisionOutcome(sink)
 
 
-def finish(sink: Sink, decision: Decision, *, replayed: bool, forgiving: bool) -> Course[Finished]:
+def finish(sink: Sink, decision: Decision, *, replayed: bool, forgiving: bool) -> Procedure[DecisionOutcome]:
     """Commit the participants of a decision; `replayed` says that Spark does not know whether its batch is done."""
     done: list[str] = []
     lost: list[Participant] = []
     for each in decision.participants:
         name = each.transactional_id(sink, decision.term)
         if done or lost:
-            yield Reach("between_participants", decision.batch)
-        kept: bool | None = yield Finish(name, each.identity)
+            yield ReachStep("between_participants", decision.batch)
+        kept: bool | None = yield CommitParticipant(name, each.identity)
         if kept is None and each.digest and replayed and not forgiving:
             raise SinkError(
                 f"{sink}: nobody knows any more whether {each.rows} rows of batch {decision.batch} were committed or "
@@ -88,18 +95,18 @@ def finish(sink: Sink, decision: Decision, *, replayed: bool, forgiving: bool) -
                 "are, or may be missing, say failOnDataLoss=false"
             )
         if kept is False and not forgiving:
-            newest: Pointer | None = yield Look(sink)
+            newest: Pointer | None = yield ReadPointer(sink)
             if newest is not None and newest.batch > decision.batch:
                 break  # by others, long ago: the next one is decided when this one is finished
             lost.append(each)
         else:
             done.append(name)
-    return Finished(sink, decision, done, tuple(lost))
+    return DecisionOutcome(sink, decision, done, tuple(lost))
 
 
-def mended(sink: Sink, pointer: Pointer, anew: Decision) -> Course[Decision]:
+def mended(sink: Sink, pointer: Pointer, anew: Decision) -> Procedure[Decision]:
     """Of what was written anew, that which was lost, and nothing else."""
-    before: Decision | None = yield Recall(sink, pointer.offset)
+    before: Decision | None = yield ReadDecision(sink, pointer.offset)
     left, chosen = list(anew.participants), []
     for lost in before.lost if before is not None else ():
         same = [each for each in left if (each.rows, each.digest) == (lost.rows, lost.digest)]
@@ -121,8 +128,8 @@ def mended(sink: Sink, pointer: Pointer, anew: Decision) -> Course[Decision]:
     return replace(anew, participants=tuple(chosen), rows=before.rows)
 
 
-def terminate(open_ids: Collection[str], decided: Collection[str]) -> Course[None]:
-    """Abort what is nobody's."""
+def terminate(open_ids: Collection[str], decided: Collection[str]) -> Procedure[None]:
+    """Abort the open transactions that are no part of the decision."""
     for name in open_ids:
         if name not in decided:
-            yield Terminate(name)
+            yield AbortTransaction(name)

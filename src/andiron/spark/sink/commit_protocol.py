@@ -1,6 +1,6 @@
 """How a batch comes to be written exactly once: who may write, who decides, and what whoever comes next does.
 
-    task     admit ─▶ its own transaction: write, flush ─▶ prepared, tell the driver         (participants.py)
+    task     admit ─▶ its own transaction: write, flush ─▶ prepared, tell the driver         (task_transaction.py)
     driver   decide: take the decider, look, ─▶ ONE transaction: record + pointer ─▶ commit each participant
              ▲ before it nothing counts                                          ▲ from here on the batch counts
     a new run registers first: commits what was decided, aborts what was not, and only then writes
@@ -29,10 +29,10 @@ again, since its own log does not have it; its tasks write their rows anew, and 
 decided which has the digest of something lost. The rest of the batch is there already, and what they wrote of it
 is aborted. A batch that is not the same when it is run again cannot be mended, which is said aloud.
 
-This module does nothing by itself. A `Course` asks for one thing after another (asks.py) and is told what came of
-it: ledger.py asks a cluster, the tests a model that crashes everywhere.
+This module does nothing by itself. A `Procedure` asks for one thing after another (ledger_request.py) and is told what
+came of it: ledger.py asks a cluster, the tests a model that crashes everywhere.
 
-Read next: decisions.py for what is written, finishing.py, asks.py, ledger.py, participants.py.
+Read next: decision.py for what is written, decision_outcome.py, ledger_request.py, ledger.py, task_transaction.py.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from typing import NamedTuple
 
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.model.errors import Fenced
-from andiron.spark.sink.asks import (
-    Acquire,
-    Course,
+from andiron.spark.sink.decision import Decision, Participant, Pointer, Sink, SinkError, term_of
+from andiron.spark.sink.decision_outcome import DecisionOutcome, finish, finish_newest, mended, terminate
+from andiron.spark.sink.ledger_request import (
+    AbortTransaction,
+    AcquireDecider,
+    FindDecision,
     GroupOffsets,
     HasDecided,
-    Look,
-    Open,
+    ListOpen,
     Pause,
-    Reach,
-    Record,
-    Search,
-    Terminate,
+    Procedure,
+    ReachStep,
+    ReadPointer,
+    WritePointer,
 )
-from andiron.spark.sink.decisions import Decision, Participant, Pointer, Sink, SinkError, term_of
-from andiron.spark.sink.finishing import Finished, finish, finish_newest, mended, terminate
 
 ATTEMPTS = 10  # to change something while others do
 WAITS = 8  # for the first task of a run to register: some seconds
@@ -67,8 +67,8 @@ MARKER_WAITS = 30  # for a decision to be seen by all: most of a minute
 # ── what a task does ─────────────────────────────────────────────────────────────────
 
 
-class Write(NamedTuple):
-    """One batch, to be written by one run of a query."""
+class BatchWrite(NamedTuple):
+    """One batch that one run of a query is to write to a sink."""
 
     sink: Sink
     batch: int
@@ -76,47 +76,47 @@ class Write(NamedTuple):
     writer: str = ""  # where a run may write the same batch again: which of its writes
 
 
-def admit(write: Write, *, first: bool, forgiving: bool = False) -> Course[Pointer | None]:
+def admit(write: BatchWrite, *, first: bool, forgiving: bool = False) -> Procedure[Pointer | None]:
     """Under which pointer a task may write; None if the batch is decided already.
 
     The `first` task registers its run, and the others give it time to: they would fence each other.
     """
-    pointer: Pointer | None = yield Look(write.sink)
+    pointer: Pointer | None = yield ReadPointer(write.sink)
     waits = 0 if first else WAITS
     for times in range(waits):
         if pointer is not None and pointer.run == write.run:
             break
         _check_current(write.sink, write.run, pointer)
         yield Pause(times)
-        pointer = yield Look(write.sink)
+        pointer = yield ReadPointer(write.sink)
     if pointer is None or pointer.run != write.run:
         pointer = yield from register(write, forgiving=forgiving)
     return None if is_decided(write, pointer) else pointer
 
 
-def is_wanted(write: Write, term: str) -> Course[bool]:
+def is_wanted(write: BatchWrite, term: str) -> Procedure[bool]:
     """Whether what was prepared may still be decided. If not, it is better aborted by whoever wrote it."""
-    pointer: Pointer | None = yield Look(write.sink)
+    pointer: Pointer | None = yield ReadPointer(write.sink)
     return pointer is not None and pointer.term == term and pointer.awaits(write.batch)
 
 
-def register(write: Write, *, forgiving: bool = False) -> Course[Pointer]:
+def register(write: BatchWrite, *, forgiving: bool = False) -> Procedure[Pointer]:
     """Make this the run that may write and decide; what earlier ones left is finished, aborted, or to be mended."""
     sink, run = write.sink, write.run
     for times in range(ATTEMPTS):
-        seen: Pointer | None = yield Look(sink)
+        seen: Pointer | None = yield ReadPointer(sink)
         had_decided: bool = False if seen else (yield HasDecided(sink))
         _check_current(sink, run, seen)
         try:
-            identity: ProducerIdentity = yield Acquire(sink)
+            identity: ProducerIdentity = yield AcquireDecider(sink)
             pointer: Pointer = yield from _exact(sink, had_decided)
             if pointer.run == run:
                 return pointer
             _check_current(sink, run, pointer)
-            open_ids: dict[str, int] = yield Open(sink)
+            open_ids: dict[str, int] = yield ListOpen(sink)
             finished = yield from _finish_newest(write, pointer, open_ids, forgiving=forgiving)
             anew = replace(pointer, mending=pointer.mending and not forgiving)
-            registered: Pointer = yield Record(
+            registered: Pointer = yield WritePointer(
                 sink, identity, anew.registered(run, term_of(identity)), finished.mending
             )
         except Fenced:
@@ -131,7 +131,7 @@ def register(write: Write, *, forgiving: bool = False) -> Course[Pointer]:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedBatch:
     """All that the tasks of a write have prepared, and offsets of groups that are to be committed with it."""
 
     participants: Sequence[Participant]
@@ -145,71 +145,71 @@ class Prepared:
         return not self.participants and not self.groups
 
 
-def decide(write: Write, prepared: Prepared, *, forgiving: bool = False) -> Course[None]:
+def decide(write: BatchWrite, prepared: PreparedBatch, *, forgiving: bool = False) -> Procedure[None]:
     """Make the batch count, once; return when every participant is committed."""
     sink, batch = write.sink, write.batch
     for times in range(ATTEMPTS):
-        seen: Pointer | None = yield Look(sink)
+        seen: Pointer | None = yield ReadPointer(sink)
         if is_decided(write, seen):
             yield from settle(write, forgiving=forgiving)
             return
         _check_may_decide(write, seen, prepared)
         if prepared.is_nothing and seen is not None and not seen.mending:
             return
-        yield Reach("before_decision", batch)
+        yield ReachStep("before_decision", batch)
         try:
-            identity: ProducerIdentity = yield Acquire(sink)
-            pointer: Pointer | None = yield Look(sink)
+            identity: ProducerIdentity = yield AcquireDecider(sink)
+            pointer: Pointer | None = yield ReadPointer(sink)
             if is_decided(write, pointer):
                 continue
             _check_may_decide(write, pointer, prepared)
             assert pointer is not None
-            open_ids: dict[str, int] = yield Open(sink)
+            open_ids: dict[str, int] = yield ListOpen(sink)
             decision = Decision(
                 batch, write.run, pointer.term, tuple(prepared.participants), dict(prepared.rows)
             )
             if pointer.mending:
                 decision = yield from mended(sink, pointer, decision)
             _check_open(sink, decision, open_ids)
-            yield Record(sink, identity, pointer, decision, write.writer, prepared.groups)
+            yield WritePointer(sink, identity, pointer, decision, write.writer, prepared.groups)
         except Fenced:
             yield Pause(times)
             continue
-        yield Reach("after_decision", batch)
+        yield ReachStep("after_decision", batch)
         finished = yield from finish(sink, decision, replayed=False, forgiving=forgiving)
         finished.check()
         yield from terminate(open_ids, finished.ids)
         yield from _await_pointer(sink, batch)
-        yield Reach("after_commit", batch)
+        yield ReachStep("after_commit", batch)
         return
     raise SinkError(f"{sink}: batch {batch} could not be decided, since others were at it; start it again")
 
 
-def settle(write: Write, *, forgiving: bool = False) -> Course[None]:
+def settle(write: BatchWrite, *, forgiving: bool = False) -> Procedure[None]:
     """Commit what the newest decision says, as far as that was not done."""
-    pointer: Pointer | None = yield Look(write.sink)
+    pointer: Pointer | None = yield ReadPointer(write.sink)
     if pointer is not None:
-        open_ids: dict[str, int] = yield Open(write.sink)
+        open_ids: dict[str, int] = yield ListOpen(write.sink)
         finished = yield from _finish_newest(write, pointer, open_ids, forgiving=forgiving)
         finished.check()
 
 
-def undo(write: Write, prepared: Prepared) -> Course[None]:
+def undo(write: BatchWrite, prepared: PreparedBatch) -> Procedure[None]:
     """Abort what was prepared, unless it counts after all."""
-    pointer: Pointer | None = yield Look(write.sink)
+    pointer: Pointer | None = yield ReadPointer(write.sink)
     if _may_undo(write, prepared, pointer):
-        yield Acquire(write.sink)  # whatever of a decision is still on its way will not arrive
-        pointer = yield Look(write.sink)
+        yield AcquireDecider(write.sink)  # whatever of a decision is still on its way will not arrive
+        pointer = yield ReadPointer(write.sink)
         if _may_undo(write, prepared, pointer):
             assert pointer is not None
             for each in prepared.participants:
-                yield Terminate(each.transactional_id(write.sink, pointer.term))
+                yield AbortTransaction(each.transactional_id(write.sink, pointer.term))
 
 
 # ── what may be ──────────────────────────────────────────────────────────────────────
 
 
-def is_decided(write: Write, pointer: Pointer | None) -> bool:
+def is_decided(write: BatchWrite, pointer: Pointer | None) -> bool:
     """Whether the batch counts already; raises where it cannot be the same batch."""
     if pointer is None:
         return False
@@ -241,7 +241,7 @@ def _check_current(sink: Sink, run: str, pointer: Pointer | None) -> None:
         )
 
 
-def _check_may_decide(write: Write, pointer: Pointer | None, prepared: Prepared) -> None:
+def _check_may_decide(write: BatchWrite, pointer: Pointer | None, prepared: PreparedBatch) -> None:
     _check_current(write.sink, write.run, pointer)
     terms = sorted(prepared.terms)
     if prepared.skipped:
@@ -256,7 +256,7 @@ def _check_may_decide(write: Write, pointer: Pointer | None, prepared: Prepared)
         )
 
 
-def _may_undo(write: Write, prepared: Prepared, pointer: Pointer | None) -> bool:
+def _may_undo(write: BatchWrite, prepared: PreparedBatch, pointer: Pointer | None) -> bool:
     return pointer is not None and {*prepared.terms} == {pointer.term} and pointer.awaits(write.batch)
 
 
@@ -274,12 +274,12 @@ def _check_open(sink: Sink, decision: Decision, open_ids: Mapping[str, int]) -> 
 # ── parts of the above ───────────────────────────────────────────────────────────────
 
 
-def _exact(sink: Sink, had_decided: bool) -> Course[Pointer]:
+def _exact(sink: Sink, had_decided: bool) -> Procedure[Pointer]:
     """The pointer, for whoever has taken the decider; found again where it is gone."""
-    pointer: Pointer | None = yield Look(sink)
+    pointer: Pointer | None = yield ReadPointer(sink)
     if pointer is not None:
         return pointer
-    found: tuple[int, Decision] | None = yield Search(sink)
+    found: tuple[int, Decision] | None = yield FindDecision(sink)
     if found is not None:
         return Pointer.found(*found)
     if had_decided:
@@ -291,17 +291,17 @@ def _exact(sink: Sink, had_decided: bool) -> Course[Pointer]:
 
 
 def _finish_newest(
-    write: Write, pointer: Pointer, open_ids: Collection[str], *, forgiving: bool
-) -> Course[Finished]:
+    write: BatchWrite, pointer: Pointer, open_ids: Collection[str], *, forgiving: bool
+) -> Procedure[DecisionOutcome]:
     """Commit what the newest decision says; if it is on the batch that is to be written, Spark runs that again."""
     replayed = pointer.batch == write.batch
     return (yield from finish_newest(write.sink, pointer, open_ids, replayed=replayed, forgiving=forgiving))
 
 
-def _await_pointer(sink: Sink, batch: int) -> Course[None]:
+def _await_pointer(sink: Sink, batch: int) -> Procedure[None]:
     """A transaction is decided before its markers are everywhere, and tasks that look next must see it."""
     for times in range(MARKER_WAITS):
-        pointer: Pointer | None = yield Look(sink)
+        pointer: Pointer | None = yield ReadPointer(sink)
         if pointer is not None and not pointer.awaits(batch):
             return
         yield Pause(times)

@@ -1,4 +1,4 @@
-"""What goes between Spark and the sink: which task this is, and what it tells the driver.
+"""A task's report to the driver, and which task it is.
 
 A message is all that the driver gets of a task, and its writer is another object in another process. So a message says
 for itself which write it belongs to.
@@ -13,9 +13,9 @@ from typing import NamedTuple
 from pyspark import TaskContext
 from pyspark.sql.datasource import WriterCommitMessage
 
-from andiron.spark.sink.asks import GroupOffsets
-from andiron.spark.sink.commits import Prepared, Write
-from andiron.spark.sink.decisions import Participant, SinkError
+from andiron.spark.sink.commit_protocol import BatchWrite, PreparedBatch
+from andiron.spark.sink.decision import Participant, SinkError
+from andiron.spark.sink.ledger_request import GroupOffsets
 
 NO_BATCH = -1
 QUERY, BATCH = "sql.streaming.queryId", "streaming.sql.batchId"
@@ -24,7 +24,7 @@ RUN = ("spark.app.id", "spark.jobGroup.id")
 
 
 class Task(NamedTuple):
-    """Which task this is, as Spark tells."""
+    """The task of Spark's that this process runs: its partition, query, batch and run."""
 
     partition: int
     query: str | None = None
@@ -37,7 +37,7 @@ class Task(NamedTuple):
 
     @classmethod
     def current(cls) -> Task:
-        """The one that runs in this process."""
+        """The task that runs in this process, by the properties of its job."""
         context = TaskContext.get()
         if context is None:
             raise SinkError("rows are written by Spark's tasks only")
@@ -48,35 +48,37 @@ class Task(NamedTuple):
 
 
 @dataclass
-class Told(WriterCommitMessage):
-    """What one task did."""
+class TaskReport(WriterCommitMessage):
+    """A task's message to the driver: what it has written, for which batch, under which transaction."""
 
     rows: Mapping[str, int] = field(default_factory=dict)  # by topic
-    write: Write | None = None  # the batch that it is part of, where there is one
+    write: BatchWrite | None = None  # the batch that it is part of, where there is one
     term: str | None = None  # in which it was written; None if the batch was decided already
     participant: Participant | None = None  # None if there was nothing to write
 
 
-def told_by(messages: Sequence[WriterCommitMessage | None]) -> list[Told]:
-    """What tasks told, those that got so far."""
-    return [each for each in messages if isinstance(each, Told)]
+def reports_in(messages: Sequence[WriterCommitMessage | None]) -> list[TaskReport]:
+    """The reports of those tasks that came so far as to send one."""
+    return [each for each in messages if isinstance(each, TaskReport)]
 
 
-def write_of(told: Sequence[Told]) -> Write | None:
-    """The batch that these belong to; None where they belong to none."""
+def batch_write_of(told: Sequence[TaskReport]) -> BatchWrite | None:
+    """The batch that the reports belong to; None where they belong to none."""
     writes = {each.write for each in told}
     if len(writes) > 1:
         raise SinkError(f"tasks of one write belong to different batches: {writes}")
     return writes.pop() if writes else None
 
 
-def prepared_by(told: Sequence[Told], groups: Mapping[str, GroupOffsets] | None = None) -> Prepared:
-    """What they have written, all together."""
+def prepared_batch(
+    told: Sequence[TaskReport], groups: Mapping[str, GroupOffsets] | None = None
+) -> PreparedBatch:
+    """What all tasks of a write have prepared, put together from their reports."""
     rows: dict[str, int] = {}
     for each in told:
         for topic, count in each.rows.items():
             rows[topic] = rows.get(topic, 0) + count
-    return Prepared(
+    return PreparedBatch(
         participants=[each.participant for each in told if each.participant is not None],
         terms={each.term for each in told if each.term is not None},
         skipped=any(each.term is None for each in told),

@@ -17,10 +17,10 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 from andiron.client.blocking.group_admin import GroupAdmin
 from andiron.model.ids import TopicPartition
 from andiron.model.settings import SettingError
-from andiron.spark.sink import messages
-from andiron.spark.sink.decisions import SinkError
-from andiron.spark.sink.messages import Task, Told
-from andiron.spark.sink.writers import BatchSink, StreamSink, batch_writer, stream_writer
+from andiron.spark.sink import task_report
+from andiron.spark.sink.decision import SinkError
+from andiron.spark.sink.spark_writers import BatchSink, StreamSink, batch_writer, stream_writer
+from andiron.spark.sink.task_report import Task, TaskReport
 from peers.waiting import eventually
 from unit.spark.sinking import Field, node_in, rows
 
@@ -52,9 +52,9 @@ class Job:
         made: BatchSink = pickle.loads(pickle.dumps(batch_writer(self.options(**more), SCHEMA, False)))
         return made
 
-    def write(self, writer: StreamSink | BatchSink, value: str, task: Task) -> Told:
-        self.monkeypatch.setattr(messages.Task, "current", lambda: task)
-        told: Told = pickle.loads(pickle.dumps(writer.write(iter([rows(value)]))))
+    def write(self, writer: StreamSink | BatchSink, value: str, task: Task) -> TaskReport:
+        self.monkeypatch.setattr(task_report.Task, "current", lambda: task)
+        told: TaskReport = pickle.loads(pickle.dumps(writer.write(iter([rows(value)]))))
         return told
 
     def in_stream(self, batch: int, run: str = "run") -> Task:
