@@ -28,7 +28,7 @@ from pyspark.sql.functions import spark_partition_id
 from pyspark.sql.streaming import StreamingQuery
 
 from andiron.spark.pipeline.query_starter import ATTEMPTS, LATE
-from andiron.spark.source.behind import offsets_behind
+from andiron.spark.source.query_lag import offsets_behind
 
 STOCK, OURS = "kafka", "andiron"
 FORMATS = (STOCK, OURS)

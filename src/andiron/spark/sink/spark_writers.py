@@ -37,7 +37,7 @@ from andiron.spark.sink.options import EXACTLY_ONCE, GUARANTEE, SinkOptions, par
 from andiron.spark.sink.record_columns import RecordColumns, record_columns
 from andiron.spark.sink.row_writer import RowWriter
 from andiron.spark.sink.task_report import Task, TaskReport, batch_write_of, prepared_batch, reports_in
-from andiron.spark.tables.ranges import Checkpoint, TableError
+from andiron.spark.tables.checkpoint import Checkpoint, TableError
 
 log = logging.getLogger(__name__)
 

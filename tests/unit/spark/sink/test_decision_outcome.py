@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from unit.spark.sink.test_commit_protocol import RUN, World
 
 from andiron.spark.sink import commit_protocol, ledger_request
 from andiron.spark.sink.commit_protocol import BatchWrite, PreparedBatch
 from andiron.spark.sink.decision import SinkError
+from unit.spark.sink.test_commit_protocol import RUN, World
 from worlds.committing import SINK
 
 

@@ -10,7 +10,7 @@ import pytest
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
-from andiron.spark.source.progress import PAUSE_S, Progress
+from andiron.spark.source.group_progress import PAUSE_S, GroupProgress
 from unit.spark.world import World
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -30,19 +30,19 @@ def now() -> list[float]:
 
 
 @pytest.fixture
-def progress(world: World, now: list[float]) -> Iterator[Progress]:
-    made = Progress("report", world.broker.bootstrap, QUICK, clock=lambda: now[0])
+def progress(world: World, now: list[float]) -> Iterator[GroupProgress]:
+    made = GroupProgress("report", world.broker.bootstrap, QUICK, clock=lambda: now[0])
     yield made
     made.close()
 
 
-def test_what_is_done_is_the_groups(world: World, progress: Progress) -> None:
+def test_what_is_done_is_the_groups(world: World, progress: GroupProgress) -> None:
     progress.mirror({T0: 5, T1: 7})
 
     assert world.committed == {("report", T0): 5, ("report", T1): 7}
 
 
-def test_what_is_known_is_not_told_again(world: World, progress: Progress) -> None:
+def test_what_is_known_is_not_told_again(world: World, progress: GroupProgress) -> None:
     for done in ({}, {T0: 5}, {T0: 5}, {T0: 6}):
         progress.mirror(done)
 
@@ -50,7 +50,7 @@ def test_what_is_known_is_not_told_again(world: World, progress: Progress) -> No
 
 
 def test_a_failure_is_warned_of_once_and_tried_again_later(
-    world: World, progress: Progress, now: list[float], caplog: pytest.LogCaptureFixture
+    world: World, progress: GroupProgress, now: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
     world.commit_error = ErrorCode.UNKNOWN_MEMBER_ID.number
     with caplog.at_level(logging.WARNING):
@@ -69,7 +69,7 @@ def test_a_failure_is_warned_of_once_and_tried_again_later(
 
 
 def test_a_cluster_that_is_away_stops_nothing(
-    world: World, progress: Progress, caplog: pytest.LogCaptureFixture
+    world: World, progress: GroupProgress, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.broker.close()
     progress.mirror({T0: 5})

@@ -11,23 +11,23 @@ import pytest
 from andiron.model.ids import TopicPartition
 from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.source.plan import Range
-from andiron.spark.tables.commit import Commit, Promise, following, read_commit
-from andiron.spark.tables.ranges import TableError
+from andiron.spark.tables.checkpoint import TableError
+from andiron.spark.tables.table_commit import TableCommit, TablePromise, next_commit, read_commit
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
-LAST = Commit("q", 4, (Range(T0, 10, 20),), {T0: 5})
+LAST = TableCommit("q", 4, (Range(T0, 10, 20),), {T0: 5})
 
 
-def after(last: Commit | None, batch: int, *ranges: Range, query: str = "q") -> Commit | None:
-    return following(last, query, batch, ranges, "the table t")
+def after(last: TableCommit | None, batch: int, *ranges: Range, query: str = "q") -> TableCommit | None:
+    return next_commit(last, query, batch, ranges, "the table t")
 
 
 def test_the_first_batch_says_where_the_table_begins() -> None:
-    assert after(None, 0, Range(T0, 5, 5)) == Commit("q", 0, (Range(T0, 5, 5),), {T0: 5})
+    assert after(None, 0, Range(T0, 5, 5)) == TableCommit("q", 0, (Range(T0, 5, 5),), {T0: 5})
 
 
 def test_a_batch_begins_where_the_one_before_it_ends() -> None:
-    assert after(LAST, 5, Range(T0, 20, 30)) == Commit("q", 5, (Range(T0, 20, 30),), {T0: 5})
+    assert after(LAST, 5, Range(T0, 20, 30)) == TableCommit("q", 5, (Range(T0, 20, 30),), {T0: 5})
 
 
 def test_a_batch_that_is_there_is_not_made_again() -> None:
@@ -64,7 +64,9 @@ def test_a_partition_that_is_gone_stays_where_it_was() -> None:
         (LAST, 5, 21, "holds t-0 up to offset 20, and batch 5 begins at 21"),
     ],
 )
-def test_what_does_not_join_on_is_refused(last: Commit | None, batch: int, begins: int, says: str) -> None:
+def test_what_does_not_join_on_is_refused(
+    last: TableCommit | None, batch: int, begins: int, says: str
+) -> None:
     with pytest.raises(TableError, match=says):
         after(last, batch, Range(T0, begins, 30))
 
@@ -84,7 +86,7 @@ def test_a_partition_that_comes_back_from_its_beginning_is_refused() -> None:
 
 
 def test_a_commit_is_read_as_it_was_written() -> None:
-    promise = Promise("count", "records", DeadLetters("dead", "me"))
+    promise = TablePromise("count", "records", DeadLetters("dead", "me"))
     made = replace(LAST, rows=3, mode="upsert", promise=promise, columns={"a": "int"}, attempt="f", late=2)
 
     assert read_commit(json.dumps(made.as_json()), "here") == made

@@ -32,15 +32,15 @@ from andiron.spark.source.topics import Topics, no_such
 PACE_S = 0.1
 
 
-class Seen(NamedTuple):
+class ReadableEnds(NamedTuple):
     """The ends of what can be read on from an offset, and a sentence for each loss."""
 
     ends: Offsets
     losses: list[str]
 
 
-class Ends:
-    """The ends of all partitions of a source."""
+class LogEnds:
+    """The log end offsets of all partitions of a source, as last asked for."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Ends:
         """The ids of the topics, as last asked for."""
         return self._topics.ids()
 
-    def beyond(self, start: Mapping[TopicPartition, int], ids: Mapping[str, str]) -> Seen:
+    def beyond(self, start: Mapping[TopicPartition, int], ids: Mapping[str, str]) -> ReadableEnds:
         """The ends, as seen by a reader that has come to `start` in the topics with these ids."""
         ends = self.now()
         anew = self._made_anew(start, ids)
@@ -90,7 +90,7 @@ class Ends:
             anew = self._made_anew(start, ids)
             doubtful = _doubtful(start, ends) | anew
         losses = [*self._never_there(start), *self._tell(start, ends, doubtful, anew)]
-        return Seen({each: end for each, end in ends.items() if each not in doubtful}, losses)
+        return ReadableEnds({each: end for each, end in ends.items() if each not in doubtful}, losses)
 
     # ── asking ───────────────────────────────────────────────────────────────────────
 

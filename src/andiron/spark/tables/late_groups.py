@@ -4,7 +4,7 @@ Spark says it in the progress of a query, after the batch; a table notes it with
 are the same metrics of the plan's stateful operators. They count groups, since rows are aggregated once
 before state is looked at: zero means that nothing was dropped, any other number that at least so many were.
 
-Read next: writer.py; verify.py, which holds the counts of a table against it.
+Read next: table_writer.py; verification.py, which holds the counts of a table against it.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 
-from andiron.spark.tables.lateness import DROPPED, late_groups
+from andiron.spark.tables.late_groups import DROPPED, late_groups
 from unit.spark.tables.worlds import Connected
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from andiron.model.ids import TopicPartition
 from andiron.spark.source.plan import Range
-from andiron.spark.tables.ranges import Checkpoint, TableError
+from andiron.spark.tables.checkpoint import Checkpoint, TableError
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 SETTINGS = '{"batchWatermarkMs":0,"conf":{}}'

@@ -30,9 +30,9 @@ from pyspark.sql.types import StructType
 
 from andiron.spark import steps
 from andiron.spark.frames.typed import Typed
-from andiron.spark.tables.commit import Commit, Mode, Promise, following
-from andiron.spark.tables.lateness import late_groups
-from andiron.spark.tables.ranges import Checkpoint, TableError
+from andiron.spark.tables.checkpoint import Checkpoint, TableError
+from andiron.spark.tables.late_groups import late_groups
+from andiron.spark.tables.table_commit import Mode, TableCommit, TablePromise, next_commit
 
 DEAD_LETTERS_SINK = "dead-letters"
 _QUERY_PROPERTY = "sql.streaming.queryId"
@@ -40,43 +40,43 @@ _QUERY_PROPERTY = "sql.streaming.queryId"
 log = logging.getLogger(__name__)
 
 
-class Staged(Protocol):
-    """Rows that are written and not yet part of the table."""
+class StagedBatch(Protocol):
+    """The rows of a batch that are written and not yet part of the table."""
 
     @property
     def rows(self) -> int: ...
 
-    def commit(self, commit: Commit) -> None:
-        """Make them part of it; raises Overtaken if another has done so for this batch."""
+    def commit(self, commit: TableCommit) -> None:
+        """Make the rows part of the table; raises AlreadyCommitted if another run has committed this batch."""
 
     def discard(self) -> None:
-        """Remove them."""
+        """Remove the rows again."""
 
 
-class Store(Protocol):
-    """Where a table is kept."""
+class TableStore(Protocol):
+    """Where a table is kept: what a TableWriter needs of Parquet and Delta."""
 
-    def last(self, batch: int) -> Commit | None:
+    def last(self, batch: int) -> TableCommit | None:
         """The newest commit, where `batch` is expected to be it or to follow it."""
 
-    def clean(self, last: Commit | None) -> None:
+    def clean(self, last: TableCommit | None) -> None:
         """Remove what killed runs have left."""
 
-    def stage(self, rows: DataFrame, draft: Commit) -> Staged:
+    def stage(self, rows: DataFrame, draft: TableCommit) -> StagedBatch:
         """Write the rows; reads them once."""
 
 
-class Overtaken(TableError):
+class AlreadyCommitted(TableError):
     """Another run of the query has committed the batch."""
 
 
 @dataclass
 class TableWriter:
-    """For foreachBatch: takes a micro-batch and its id."""
+    """The function for foreachBatch: takes a micro-batch and its id, and writes it to the table once."""
 
-    store: Store
+    store: TableStore
     checkpoint: Checkpoint
-    promise: Promise
+    promise: TablePromise
     mode: Mode = "append"
     typed: Typed | None = None
     sink_options: Mapping[str, str] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class TableWriter:
         """Write the batch, unless the table has it."""
         query = self._query_of(batch_rows)
         last = self.store.last(batch)
-        draft = following(last, query, batch, self.checkpoint.ranges(batch), self.store)
+        draft = next_commit(last, query, batch, self.checkpoint.ranges(batch), self.store)
         if not self._is_clean:
             self.store.clean(last)
             self._is_clean = True
@@ -102,7 +102,7 @@ class TableWriter:
             if self.typed is not None:
                 batch_rows.unpersist()
 
-    def _write(self, rows: DataFrame, batch_rows: DataFrame, draft: Commit) -> None:
+    def _write(self, rows: DataFrame, batch_rows: DataFrame, draft: TableCommit) -> None:
         draft = replace(
             draft,
             mode=self.mode,
@@ -123,7 +123,7 @@ class TableWriter:
         late = late_groups(rows.sparkSession, draft.query)
         try:
             staged.commit(replace(draft, rows=staged.rows, late=late))
-        except Overtaken:
+        except AlreadyCommitted:
             staged.discard()
             log.warning("%s: another run has committed batch %d meanwhile", self.store, draft.batch)
             return  # after any other failure it may be committed all the same: the next run knows, and cleans up
@@ -140,7 +140,7 @@ class TableWriter:
             )
         return query
 
-    def _check_size(self, rows: int, draft: Commit) -> None:
+    def _check_size(self, rows: int, draft: TableCommit) -> None:
         if self.promise.holds in ("every", "some") and rows > draft.offsets:
             raise TableError(
                 f"{self.store}: batch {draft.batch} has {rows} rows of {draft.offsets} offsets, and each record should "
@@ -169,7 +169,7 @@ def _columns(schema: StructType) -> dict[str, str]:
     return {each.name: each.dataType.simpleString() for each in schema.fields}
 
 
-def check_columns(last: Commit | None, draft: Commit, table: Any, *, may_grow: bool) -> None:
+def check_columns(last: TableCommit | None, draft: TableCommit, table: Any, *, may_grow: bool) -> None:
     """Raise if the columns do not go with those that the table has."""
     if last is None:
         return

@@ -17,7 +17,7 @@ A table of aggregates is checked as a whole: its count column adds up to the rec
 letters, and less what the watermark has dropped. Appended windows hold the closed ones alone, so there the
 sum may be less, by what is in windows that are open.
 
-Read next: chain.py, letters.py, findings.py.
+Read next: commit_chain.py, dead_letter_offsets.py, verdict.py.
 """
 
 from __future__ import annotations
@@ -35,11 +35,17 @@ from andiron.client.blocking.column_reader import ColumnReader
 from andiron.client.core.descriptions import Resource, ResourceType
 from andiron.model.ids import TopicPartition
 from andiron.spark.source.plan import Log, Range
-from andiron.spark.tables.chain import EARLIER, Piece, breaks, joined, rounds, with_earlier
-from andiron.spark.tables.commit import Commit
-from andiron.spark.tables.findings import Finding, Verdict, runs
-from andiron.spark.tables.letters import Counts, Patience, by_partition, logs_of, read_letters
+from andiron.spark.tables.commit_chain import EARLIER, Piece, breaks, joined_pieces, rounds_of, with_earlier
+from andiron.spark.tables.dead_letter_offsets import (
+    Counts,
+    Patience,
+    by_partition,
+    logs_of,
+    read_dead_letter_offsets,
+)
 from andiron.spark.tables.table import ORIGIN, Table
+from andiron.spark.tables.table_commit import TableCommit
+from andiron.spark.tables.verdict import Finding, Verdict, runs
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 WAIT_S = 15.0
@@ -66,17 +72,23 @@ def verify(
     if commits[-1].promise.holds == "other":
         verdict.remarks.append("the table promises nothing that could be checked but its chain of ranges")
     else:
-        check = _Check(table, commits, client, verdict, committed=committed)
+        check = _Verification(table, commits, client, verdict, committed=committed)
         check.prepare(Patience(wait_s), reader_group)
         check.run()
     return verdict
 
 
-class _Check:
+class _Verification:
     """One comparison."""
 
     def __init__(
-        self, table: Table, commits: Sequence[Commit], client: Client, verdict: Verdict, *, committed: bool
+        self,
+        table: Table,
+        commits: Sequence[TableCommit],
+        client: Client,
+        verdict: Verdict,
+        *,
+        committed: bool,
     ) -> None:
         self.table, self.commits, self.client, self.verdict = table, commits, client, verdict
         self.committed = committed
@@ -93,10 +105,10 @@ class _Check:
         self.compacted = {topic for topic in {each.topic for each in self.logs} if self._is_compacted(topic)}
         if self.letters is not None and reader_group:
             self.letters = self.letters._replace(group=reader_group)
-        self.dead = read_letters(self.client, self.letters, self.ends, patience)
+        self.dead = read_dead_letter_offsets(self.client, self.letters, self.ends, patience)
 
     def run(self) -> None:
-        for pieces in rounds(self.commits):
+        for pieces in rounds_of(self.commits):
             self._round(pieces)
         if self.promise.holds == "count":
             self._compare_sums()
@@ -116,7 +128,7 @@ class _Check:
         in_table = {piece: np.zeros(piece.range.size, np.int64) for piece in pieces}
         if self.promise.holds != "count":
             self._count_rows(pieces, in_table)
-        for following in joined(pieces):
+        for following in joined_pieces(pieces):
             whole = Range(*following[0].range[:2], following[-1].range.end)
             in_log = self._in_log(whole, committed=self.committed)
             for piece in following:

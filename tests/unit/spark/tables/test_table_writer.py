@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from andiron.spark import steps
-from andiron.spark.tables.commit import Promise
+from andiron.spark.tables.checkpoint import Checkpoint, TableError
 from andiron.spark.tables.delta import DeltaTable
 from andiron.spark.tables.parquet import ParquetTable
-from andiron.spark.tables.ranges import Checkpoint, TableError
 from andiron.spark.tables.table import Table
-from andiron.spark.tables.writer import TableWriter
+from andiron.spark.tables.table_commit import TablePromise
+from andiron.spark.tables.table_writer import TableWriter
 from unit.spark.tables.worlds import Rows, checkpoint, without_spark
 
 Make = Callable[[], TableWriter]
@@ -28,7 +28,7 @@ class Killed(BaseException):
 @pytest.fixture(params=[ParquetTable, DeltaTable])
 def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
     without_spark(monkeypatch)
-    monkeypatch.setattr("andiron.spark.tables.writer.late_groups", lambda *_: 0)
+    monkeypatch.setattr("andiron.spark.tables.table_writer.late_groups", lambda *_: 0)
     made: Table = request.param(str(tmp_path / "table"))
     return made
 
@@ -37,7 +37,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 def run(table: Table, tmp_path: Path) -> Make:
     """A run of the query: a new writer, on the checkpoint that is there."""
     at = checkpoint(tmp_path / "checkpoint", 0, 3, 5)
-    return lambda: TableWriter(table, Checkpoint(at), Promise())
+    return lambda: TableWriter(table, Checkpoint(at), TablePromise())
 
 
 def offsets(table: Table) -> list[int]:
@@ -85,7 +85,7 @@ def test_a_run_that_is_killed_leaves_whole_batches_and_nothing_else(
     assert offsets(table) in ([], [0, 1, 2])
     monkeypatch.undo()
     without_spark(monkeypatch)
-    monkeypatch.setattr("andiron.spark.tables.writer.late_groups", lambda *_: 0)
+    monkeypatch.setattr("andiron.spark.tables.table_writer.late_groups", lambda *_: 0)
 
     write = run()
     write(Rows([0, 1, 2]).as_rows(), 1)
@@ -106,7 +106,7 @@ def _kill_at(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
             raise Killed
 
     monkeypatch.setattr(steps, "reached", reached)
-    for module in ("parquet.Staged", "delta.Appending"):
+    for module in ("parquet.StagedDirectory", "delta.StagedAppend"):
         monkeypatch.setattr(f"andiron.spark.tables.{module}.discard", lambda self: None)
 
 
@@ -158,4 +158,4 @@ def test_a_new_checkpoint_is_refused(table: Table, run: Make, tmp_path: Path) ->
     at = checkpoint(tmp_path / "other", 0, query="r")
 
     with pytest.raises(TableError, match="written by the query q"):
-        TableWriter(table, Checkpoint(at), Promise())(Rows([], query="r").as_rows(), 0)
+        TableWriter(table, Checkpoint(at), TablePromise())(Rows([], query="r").as_rows(), 0)

@@ -1,21 +1,21 @@
-"""The table at a path, whichever kind it is."""
+"""The format of the table at a path: Delta, or Parquet in directories of batches."""
 
 from __future__ import annotations
 
+from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.delta import DeltaTable
 from andiron.spark.tables.files import Files
 from andiron.spark.tables.parquet import ParquetTable
-from andiron.spark.tables.ranges import TableError
 from andiron.spark.tables.table import Table
 
 DELTA_LOG = "_delta_log"
 
 
 def open_table(path: str) -> Table:
-    """A table that is there."""
+    """Open the table at a path, in whichever format it is kept; TableError if none is there."""
     files = Files(path)
     if not files.exists():
-        raise TableError(f"there is nothing at {files}")
+        raise TableError(f"there is no table at {files}: nothing is there")
     if files.exists(DELTA_LOG):
         return DeltaTable(path)
     if not any(each.is_directory and each.name.startswith("batch=") for each in files.list()):

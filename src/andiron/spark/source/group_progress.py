@@ -29,7 +29,7 @@ PAUSE_S = 10.0
 log = logging.getLogger(__name__)
 
 
-class Progress:
+class GroupProgress:
     """The offsets of one group, kept equal to what a query has done."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The dead letters of a table's records, and up to where whoever writes them has decided.
+"""The offsets of a table's records that are dead letters, and up to where whoever writes those has decided.
 
     table                [0, 400)      as it was when the comparison began
     dead letters         [0, 350)      their reader's group says 350: below that each record is one, or never will be
@@ -9,7 +9,7 @@ where that query has come past it. Its group says how far it is, in the same tra
 later. So the group is asked first and the topic read after that, up to an end at which no transaction is open. In a
 pipeline that runs both are a matter of a batch or two, and are waited for.
 
-Read next: verify.py.
+Read next: verification.py.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Patience:
         self._until = time.monotonic() + seconds
 
     def wait(self, is_so: Callable[[], bool]) -> bool:
-        """Wait until something is so; whether it is."""
+        """Wait until a condition holds, or patience is over; whether it holds."""
         while not is_so():
             if time.monotonic() >= self._until:
                 return False
@@ -53,7 +53,7 @@ class Patience:
         return True
 
 
-class Letters(NamedTuple):
+class DeadLetterOffsets(NamedTuple):
     """Which records are dead letters, and which may still become some."""
 
     offsets: Mapping[TopicPartition, Counts]
@@ -61,7 +61,7 @@ class Letters(NamedTuple):
     why: str = ""  # not all is decided
 
     def of(self, partition: TopicPartition) -> Counts:
-        """The offsets that are dead letters."""
+        """The offsets of a partition that are dead letters."""
         return self.offsets.get(partition, NONE)
 
     def end(self, partition: TopicPartition, end: int) -> int:
@@ -69,12 +69,12 @@ class Letters(NamedTuple):
         return end if self.decided is None else min(end, self.decided.get(partition, 0))
 
 
-def read_letters(
+def read_dead_letter_offsets(
     client: Client, letters: DeadLetters | None, ends: Mapping[TopicPartition, int], patience: Patience
-) -> Letters:
+) -> DeadLetterOffsets:
     """The dead letters of a reader, for a table that holds each partition up to `ends`."""
     if letters is None:
-        return Letters({}, None)
+        return DeadLetterOffsets({}, None)
     decided, why = _await_reader(client, letters, ends, patience)
     there = logs_of(Admin(client), letters.topic, committed=False)
 
@@ -84,7 +84,7 @@ def read_letters(
 
     if not patience.wait(is_closed):
         decided, why = {}, f"a transaction is open in {letters.topic}, which has the dead letters"
-    return Letters(_read(client, letters, logs_of(Admin(client), letters.topic)), decided, why)
+    return DeadLetterOffsets(_read(client, letters, logs_of(Admin(client), letters.topic)), decided, why)
 
 
 def _await_reader(

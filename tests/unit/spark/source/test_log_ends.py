@@ -11,7 +11,7 @@ from andiron.client.blocking.client import Client
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.model.settings import SettingError
-from andiron.spark.source.ends import PACE_S, Ends
+from andiron.spark.source.log_ends import PACE_S, LogEnds
 from andiron.spark.source.topics import Topics
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.list_offsets import (
@@ -48,11 +48,11 @@ class Watch:
         self.then()
 
 
-def watching(world: World, watch: Watch | None = None, **given: str) -> Ends:
+def watching(world: World, watch: Watch | None = None, **given: str) -> LogEnds:
     options = world.options(**given)
     topics = Topics(Client(options.kafka.bootstrap), options.which, committed=options.kafka.committed)
     watch = watch or Watch()
-    return Ends(topics, options, watch, watch.sleep)
+    return LogEnds(topics, options, watch, watch.sleep)
 
 
 def test_who_asks_too_soon_waits_for_a_fresh_answer(world: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.source.behind import offsets_behind
+from andiron.spark.source.query_lag import offsets_behind
 
 
 def progress(end: Any, latest: Any) -> Any:

@@ -18,11 +18,11 @@ from andiron.records.record import Record
 from andiron.spark.frames import dead_letters
 from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.source.plan import Range
-from andiron.spark.tables import chain
-from andiron.spark.tables.commit import Commit, Promise
-from andiron.spark.tables.findings import Verdict
+from andiron.spark.tables import commit_chain
 from andiron.spark.tables.parquet import ParquetTable
-from andiron.spark.tables.verify import verify
+from andiron.spark.tables.table_commit import TableCommit, TablePromise
+from andiron.spark.tables.verdict import Verdict
+from andiron.spark.tables.verification import verify
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_configs import (
     DescribeConfigsResourceResult,
@@ -38,7 +38,7 @@ from andiron.wire.messages.offset_fetch import (
 from unit.spark.tables.worlds import T0, draft, table_of
 from unit.spark.world import World
 
-DEAD = Promise("every", None, DeadLetters("dead", "me"))
+DEAD = TablePromise("every", None, DeadLetters("dead", "me"))
 
 
 class Place:
@@ -74,7 +74,7 @@ class Place:
         commit = draft(batch, start, end, rows=found.num_rows, **more)
         self.note(commit)
 
-    def note(self, commit: Commit) -> None:
+    def note(self, commit: TableCommit) -> None:
         self.table.files.write(f"batch={commit.batch}/_commit.json", json.dumps(commit.as_json()))
 
     def remove(self, offset: int) -> None:
@@ -127,7 +127,7 @@ def test_a_table_with_every_record_once_agrees(place: Place) -> None:
 
 
 def test_it_is_the_same_piece_by_piece(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chain.rounds, "__defaults__", (3,))
+    monkeypatch.setattr(commit_chain.rounds_of, "__defaults__", (3,))
     place.add(0, 0, 10, [0, 1, 2, 3, 4, 6, 6, 8, 9])
 
     assert place.findings() == [
@@ -195,7 +195,7 @@ def test_there_need_be_no_dead_letter_topic(place: Place) -> None:
 
 
 def test_a_selection_has_no_missing_records(place: Place) -> None:
-    place.add(0, 0, 10, [1, 2, 2], promise=Promise("some"))
+    place.add(0, 0, 10, [1, 2, 2], promise=TablePromise("some"))
 
     assert place.findings() == [("duplicated", "batch 0, t-0 [0, 10): 2 there more than once")]
 
@@ -254,7 +254,7 @@ def counts(*numbers: int) -> pa.Table:
     return pa.table({"records": pa.array(numbers, pa.int64())})
 
 
-COUNT = Promise("count", "records", DeadLetters("dead", "me"))
+COUNT = TablePromise("count", "records", DeadLetters("dead", "me"))
 
 
 def test_counts_add_up_to_the_records(place: Place) -> None:
@@ -313,8 +313,8 @@ def test_counts_of_a_log_that_was_cut_prove_little(place: Place) -> None:
 
 
 def test_a_table_that_promises_nothing_is_a_chain_at_least(place: Place) -> None:
-    place.add(0, 0, 4, [3], promise=Promise("other"))
-    place.add(1, 5, 10, [3], promise=Promise("other"))
+    place.add(0, 0, 4, [3], promise=TablePromise("other"))
+    place.add(1, 5, 10, [3], promise=TablePromise("other"))
 
     assert place.findings() == [("missing", "batch 1, t-0 [4, 5): no batch has them")]
 
@@ -338,10 +338,10 @@ def test_partitions_are_told_apart(place: Place) -> None:
 BEHIND = "group readers, whose dead letters they may be, has not come so far"
 
 
-def elsewhere(promise: Promise) -> Promise:
+def elsewhere(promise: TablePromise) -> TablePromise:
     """The dead letters are written by another query, whose group is known."""
     assert promise.dead_letters is not None
-    return Promise(promise.holds, promise.count, promise.dead_letters._replace(group="readers"))
+    return TablePromise(promise.holds, promise.count, promise.dead_letters._replace(group="readers"))
 
 
 def test_a_record_that_may_become_a_dead_letter_is_not_held_against_the_table(place: Place) -> None:
@@ -398,7 +398,7 @@ def test_a_sum_may_lack_no_more_than_what_may_become_dead_letters(
 
 def test_a_sum_may_have_more_by_what_is_in_open_transactions(place: Place) -> None:
     place.world.logs[T0].open_from = 8
-    place.add(0, 0, 10, counts(10), promise=Promise("count", "records"), mode="upsert")
+    place.add(0, 0, 10, counts(10), promise=TablePromise("count", "records"), mode="upsert")
 
     verdict = place.verify()
 

@@ -7,7 +7,7 @@ import pytest
 
 from andiron.model.ids import TopicPartition
 from andiron.spark.source.plan import Range
-from andiron.spark.tables.findings import Finding, Verdict, runs
+from andiron.spark.tables.verdict import Finding, Verdict, runs
 
 
 @pytest.mark.parametrize(

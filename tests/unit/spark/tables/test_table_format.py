@@ -7,8 +7,8 @@ from pathlib import Path
 import deltalake
 import pytest
 
-from andiron.spark.tables.opening import open_table
-from andiron.spark.tables.ranges import TableError
+from andiron.spark.tables.checkpoint import TableError
+from andiron.spark.tables.table_format import open_table
 from unit.spark.tables.worlds import table_of
 
 
@@ -23,5 +23,5 @@ def test_a_table_is_known_by_what_is_in_it(tmp_path: Path) -> None:
 def test_what_is_no_table_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="is not a table"):
         open_table(str(tmp_path))
-    with pytest.raises(TableError, match="there is nothing at"):
+    with pytest.raises(TableError, match="nothing is there"):
         open_table(str(tmp_path / "nowhere"))

@@ -1,4 +1,4 @@
-"""What a table notes with every batch it takes in, and which batch may come next.
+"""The commit that a table notes with every batch it takes in, and which batch may come next.
 
     batch   orders-0     orders-1     rows
       0     [40, 90)     [17, 60)       93
@@ -12,7 +12,7 @@ is started with a new checkpoint is another one: it counts its batches from 0 ag
 `since` repeats in every commit where the table begins, so that a table whose oldest commits are gone can still
 say what it is missing.
 
-Read next: writer.py.
+Read next: table_writer.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from andiron.model.ids import TopicPartition
 from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.source.offsets import to_json
 from andiron.spark.source.plan import Range
-from andiron.spark.tables.ranges import TableError
+from andiron.spark.tables.checkpoint import TableError
 
 VERSION = 1
 Mode = Literal["append", "upsert"]
@@ -35,7 +35,7 @@ HOLDS: tuple[Holds, ...] = ("every", "some", "count", "other")
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class TablePromise:
     """What a table has to do with the records of its ranges, so that it can be held to it.
 
     every   each record is a row, or a dead letter; its columns topic, partition and offset say which
@@ -50,8 +50,8 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
-    """One batch of a table."""
+class TableCommit:
+    """One batch of a table: its query, its ranges of offsets, and what was promised of its rows."""
 
     query: str
     batch: int
@@ -59,7 +59,7 @@ class Commit:
     since: Mapping[TopicPartition, int]
     rows: int = 0
     mode: Mode = "append"
-    promise: Promise = field(default_factory=Promise)
+    promise: TablePromise = field(default_factory=TablePromise)
     columns: Mapping[str, str] = field(default_factory=dict)
     attempt: str = ""
     late: int = 0  # groups that the watermark has dropped
@@ -75,7 +75,7 @@ class Commit:
         return sum(each.size for each in self.ranges)
 
     def as_json(self) -> dict[str, Any]:
-        """As it is written down."""
+        """The commit as its table keeps it."""
         ranges: dict[str, dict[str, list[int]]] = {}
         for (topic, partition), start, end in self.ranges:
             ranges.setdefault(topic, {})[str(partition)] = [start, end]
@@ -97,7 +97,7 @@ class Commit:
         }
 
     @classmethod
-    def of_json(cls, told: Any, where: str) -> Commit:
+    def of_json(cls, told: Any, where: str) -> TableCommit:
         """A commit that was read at `where`."""
         try:
             if told["version"] != VERSION:
@@ -123,7 +123,7 @@ class Commit:
                 since=since,
                 rows=int(told["rows"]),
                 mode=told["mode"],
-                promise=Promise(told["holds"], told["count"], letters),
+                promise=TablePromise(told["holds"], told["count"], letters),
                 columns=told["columns"],
                 attempt=told["attempt"],
                 late=int(told["late"]),
@@ -132,17 +132,17 @@ class Commit:
             raise TableError(f"{where} is not a commit of a table: {error!r}") from error
 
 
-def read_commit(text: str, where: str) -> Commit:
-    """A commit from its text."""
+def read_commit(text: str, where: str) -> TableCommit:
+    """Parse a commit that was read at `where`."""
     try:
-        return Commit.of_json(json.loads(text), where)
+        return TableCommit.of_json(json.loads(text), where)
     except ValueError as error:
         raise TableError(f"{where} is not JSON: {error}") from error
 
 
-def following(
-    last: Commit | None, query: str, batch: int, ranges: Iterable[Range], table: object
-) -> Commit | None:
+def next_commit(
+    last: TableCommit | None, query: str, batch: int, ranges: Iterable[Range], table: object
+) -> TableCommit | None:
     """The commit that a batch makes; None if the table has the batch already. Raises where neither is right."""
     found = {each.partition: each for each in ranges}
     if last is None:
@@ -151,7 +151,7 @@ def following(
                 f"{table} is empty, and the checkpoint goes on with batch {batch}: what it has done before is not "
                 "here; start the query with a new checkpointLocation"
             )
-        return Commit(
+        return TableCommit(
             query, batch, tuple(found.values()), {each.partition: each.start for each in found.values()}
         )
     if last.query != query:
@@ -173,10 +173,10 @@ def following(
         return None
     _check_next(last, batch, complete, table)
     since = {each.partition: each.start for each in complete} | dict(last.since)
-    return Commit(query, batch, complete, since)
+    return TableCommit(query, batch, complete, since)
 
 
-def _check_same(last: Commit, ranges: tuple[Range, ...], table: object) -> None:
+def _check_same(last: TableCommit, ranges: tuple[Range, ...], table: object) -> None:
     known = {each.partition: each for each in last.ranges}
     for each in ranges:
         if known.get(each.partition) != each:
@@ -186,7 +186,7 @@ def _check_same(last: Commit, ranges: tuple[Range, ...], table: object) -> None:
             )
 
 
-def _check_next(last: Commit, batch: int, ranges: tuple[Range, ...], table: object) -> None:
+def _check_next(last: TableCommit, batch: int, ranges: tuple[Range, ...], table: object) -> None:
     if batch > last.batch + 1:
         raise TableError(
             f"{table} has batch {last.batch}, and the checkpoint goes on with {batch}: what is between went "

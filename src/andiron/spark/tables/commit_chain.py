@@ -3,7 +3,7 @@
     orders-0   [40, 90) [90, 120)            [150, 200)
                   batch 1    batch 2     gap     batch 4
 
-Read next: verify.py.
+Read next: verification.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from andiron.model.ids import TopicPartition
 from andiron.spark.source.plan import Range
-from andiron.spark.tables.commit import Commit
+from andiron.spark.tables.table_commit import TableCommit
 
 PIECE_OFFSETS = 1 << 20  # compared at a time
 EARLIER = -1  # the number of a batch that stands for all those whose commits are gone
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
     of: Range
 
 
-def with_earlier(commits: Sequence[Commit]) -> list[Commit]:
+def with_earlier(commits: Sequence[TableCommit]) -> list[TableCommit]:
     """The commits, and before them one for what was committed before, if the table began before the first of them."""
     first = commits[0]
     earlier = tuple(Range(each.partition, first.since[each.partition], each.start) for each in first.ranges)
@@ -45,8 +45,8 @@ def with_earlier(commits: Sequence[Commit]) -> list[Commit]:
     return [replace(first, batch=EARLIER, ranges=earlier, rows=0, late=0), *commits]
 
 
-def breaks(commits: Sequence[Commit]) -> Iterator[Break]:
-    """Where the chain is none."""
+def breaks(commits: Sequence[TableCommit]) -> Iterator[Break]:
+    """Where the chain of commits has a gap, or an overlap."""
     reached: dict[TopicPartition, int] = {}
     for commit in commits:
         for each in commit.ranges:
@@ -59,7 +59,7 @@ def breaks(commits: Sequence[Commit]) -> Iterator[Break]:
             reached[each.partition] = max(begun, each.end)
 
 
-def rounds(commits: Iterable[Commit], most: int = PIECE_OFFSETS) -> Iterator[list[Piece]]:
+def rounds_of(commits: Iterable[TableCommit], most: int = PIECE_OFFSETS) -> Iterator[list[Piece]]:
     """The ranges in pieces that are compared together: no more than `most` offsets at a time."""
     held: list[Piece] = []
     room = most
@@ -73,7 +73,7 @@ def rounds(commits: Iterable[Commit], most: int = PIECE_OFFSETS) -> Iterator[lis
         yield held
 
 
-def joined(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+def joined_pieces(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
     """Pieces of one partition that follow each other, together: they are read at once."""
     held: list[Piece] = []
     for piece in sorted(pieces):
@@ -86,7 +86,7 @@ def joined(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield held
 
 
-def _pieces(commits: Iterable[Commit], most: int) -> Iterator[Piece]:
+def _pieces(commits: Iterable[TableCommit], most: int) -> Iterator[Piece]:
     for commit in commits:
         for partition, start, end in commit.ranges:
             for begin in range(start, end, most):

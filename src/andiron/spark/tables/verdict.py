@@ -1,8 +1,8 @@
-"""What a check of a table has found: which offsets are missing, double or unknown, and the numbers beside them.
+"""The verdict on a table that was compared with its log: which offsets are missing, double or unknown, in numbers.
 
 Offsets are told in runs, "17, 20-25", and cut where there are many: the first ones say what is wrong.
 
-Read next: verify.py.
+Read next: verification.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RUNS_MAX = 10
 
 
 class Finding(NamedTuple):
-    """Something in which table and log differ."""
+    """One difference between a table and its log."""
 
     what: str  # missing, duplicated, unknown, gap, count …
     detail: str
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
 
 @dataclass
 class Verdict:
-    """How table and log compare."""
+    """How a table and its log compare: the differences, and the numbers beside them."""
 
     findings: list[Finding] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)

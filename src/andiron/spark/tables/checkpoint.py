@@ -11,7 +11,7 @@ batch begins at its beginning.
 A query may read other things beside topics; those have no part in it. Two sources that read the same partition
 would leave it open which of them a row is from, and are refused.
 
-Read next: commit.py.
+Read next: table_commit.py.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ import pytest
 
 from andiron.client.blocking.client import Client
 from andiron.spark.frames.dead_letters import DeadLetters
-from andiron.spark.tables.letters import Patience, read_letters
+from andiron.spark.tables.dead_letter_offsets import Patience, read_dead_letter_offsets
 from andiron.spark.tables.parquet import ParquetTable
 from andiron.wire.apis import ApiKey
-from unit.spark.tables.test_verify import Place
+from unit.spark.tables.test_verification import Place
 from unit.spark.tables.worlds import T0
 from unit.spark.world import World
 
@@ -44,7 +44,7 @@ def test_the_topic_is_read_after_the_reader_was_asked_how_far_it_is(place: Place
     place.reached = [10]
     place.world.broker.on(ApiKey.OFFSET_FETCH, write_and_answer)
     with Client(place.world.broker.bootstrap) as client:
-        found = read_letters(client, READERS, {T0: 10}, Patience(0))
+        found = read_dead_letter_offsets(client, READERS, {T0: 10}, Patience(0))
 
     assert list(found.of(T0)) == [4]
     assert found.decided is None
@@ -53,7 +53,7 @@ def test_the_topic_is_read_after_the_reader_was_asked_how_far_it_is(place: Place
 def test_where_the_reader_is_behind_it_is_decided_up_to_there(place: Place) -> None:
     place.reached = [6]
     with Client(place.world.broker.bootstrap) as client:
-        found = read_letters(client, READERS, {T0: 10}, Patience(0))
+        found = read_dead_letter_offsets(client, READERS, {T0: 10}, Patience(0))
 
     assert [found.end(T0, end) for end in (4, 6, 10)] == [4, 6, 6]
     assert list(found.of(T0)) == []
