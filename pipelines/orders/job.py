@@ -36,11 +36,10 @@ from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.settings import DAY, INT, LIST, LONG, STRING, parse, setting
-from andiron.spark import DeltaTable, Typed, session, typed_json, windowed
+from andiron.spark import DeltaTable, Typed, session, start_queries, typed_json, windowed
 from andiron.spark.frames.dead_letters import HEADERS
 from andiron.spark.frames.latest import latest_per_key
 from andiron.spark.frames.windows import RECORDS, START
-from andiron.spark.pipeline.starting import start_queries
 
 ANALYTICS, NOTIFICATIONS, SEARCH = READERS = ("analytics", "notifications", "search")
 AVAILABLE_NOW = "available-now"

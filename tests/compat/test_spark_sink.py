@@ -16,13 +16,13 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from andiron.client.blocking.client import Client
 from andiron.spark import steps
-from andiron.spark.sink.commits import Write, admit, decide
-from andiron.spark.sink.decisions import Sink, SinkError
+from andiron.spark.sink.commit_protocol import BatchWrite, admit, decide
+from andiron.spark.sink.decision import Sink, SinkError
 from andiron.spark.sink.ledger import Ledger
-from andiron.spark.sink.messages import Told, prepared_by
 from andiron.spark.sink.options import parse_sink_options
-from andiron.spark.sink.rows import Columns
-from andiron.spark.sink.writing import RowWriter
+from andiron.spark.sink.record_columns import RecordColumns
+from andiron.spark.sink.row_writer import RowWriter
+from andiron.spark.sink.task_report import TaskReport, prepared_batch
 from peers import clients
 from peers.process import Server
 from peers.waiting import eventually
@@ -41,18 +41,18 @@ class Query:
         self._runs = itertools.count()
 
     def run(self, tasks: int = 2) -> None:
-        write = Write(self.sink, 0, f"run{next(self._runs)}")
-        told: list[Told] = []
+        write = BatchWrite(self.sink, 0, f"run{next(self._runs)}")
+        told: list[TaskReport] = []
         for number in range(tasks):
             with Client(self.node.bootstrap) as client:
                 told.append(self._task(client, write, number, tasks))
         with Client(self.node.bootstrap) as client:
-            Ledger(client).perform(decide(write, prepared_by(told)))
+            Ledger(client).perform(decide(write, prepared_batch(told)))
 
-    def _task(self, client: Client, write: Write, number: int, tasks: int) -> Told:
+    def _task(self, client: Client, write: BatchWrite, number: int, tasks: int) -> TaskReport:
         values = [f"{row}" for row in range(number, 6, tasks)]
         options = parse_sink_options({"kafka.bootstrap.servers": self.node.bootstrap}, streaming=True)
-        writer = RowWriter(client, options, Columns((("value", 0),), self.topic))
+        writer = RowWriter(client, options, RecordColumns((("value", 0),), self.topic))
         return writer.write_decided(write, [pa.record_batch({"value": values})], first=number == 0)
 
     def values(self) -> list[str]:
@@ -113,4 +113,4 @@ def test_of_two_runs_the_later_goes_on(query: Query, node: Server, monkeypatch: 
         Client(node.bootstrap) as client,
         pytest.raises(SinkError, match="run run0 was superseded by run run1"),
     ):
-        Ledger(client).perform(admit(Write(query.sink, 1, "run0"), first=True))
+        Ledger(client).perform(admit(BatchWrite(query.sink, 1, "run0"), first=True))

@@ -31,7 +31,7 @@ from typing import NamedTuple, Self
 
 from confluent_kafka import Producer
 
-from andiron.spark.sink.decisions import DECISIONS
+from andiron.spark.sink.decision import DECISIONS
 from kills.cells import Kill, Plan
 from kills.driver import FIRED, INPUT_DONE
 from kills.jobs import Stage

@@ -26,13 +26,13 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.column_reader import ColumnReader
 from andiron.client.core.descriptions import LATEST
 from andiron.model.ids import TopicPartition
-from andiron.spark.sink.commits import Write, decide
-from andiron.spark.sink.decisions import Sink, SinkError
+from andiron.spark.sink.commit_protocol import BatchWrite, decide
+from andiron.spark.sink.decision import Sink, SinkError
 from andiron.spark.sink.ledger import Ledger
-from andiron.spark.sink.messages import prepared_by
 from andiron.spark.sink.options import SinkOptions, parse_sink_options
-from andiron.spark.sink.rows import Columns
-from andiron.spark.sink.writing import RowWriter
+from andiron.spark.sink.record_columns import RecordColumns
+from andiron.spark.sink.row_writer import RowWriter
+from andiron.spark.sink.task_report import prepared_batch
 from kills.cells import Plan
 from kills.jobs import Stage
 from kills.striking import ROOT
@@ -90,14 +90,16 @@ class Query:
         return starts, json.loads(noted.read_text())
 
     def _write(self, batch: int, run: str, starts: list[int], ends: list[int]) -> None:
-        write = Write(Sink(self.name), batch, run)
+        write = BatchWrite(Sink(self.name), batch, run)
         told = []
         for number, partition in enumerate(self.partitions):
             rows = self._rows(partition, starts[number], ends[number])
-            writer = RowWriter(self.client, self._options(), Columns((("value", 0),), self.stage.target))
+            writer = RowWriter(
+                self.client, self._options(), RecordColumns((("value", 0),), self.stage.target)
+            )
             told.append(writer.write_decided(write, rows, first=number == 0))
         groups = {f"{self.stage.target}-progress": dict(zip(self.partitions, ends, strict=True))}
-        Ledger(self.client).perform(decide(write, prepared_by(told, groups)))
+        Ledger(self.client).perform(decide(write, prepared_batch(told, groups)))
 
     def _rows(self, partition: TopicPartition, start: int, end: int) -> list[pa.RecordBatch]:
         if start == end:

@@ -27,8 +27,8 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.functions import spark_partition_id
 from pyspark.sql.streaming import StreamingQuery
 
-from andiron.spark.pipeline.starting import ATTEMPTS, LATE
-from andiron.spark.source.behind import offsets_behind
+from andiron.spark.pipeline.query_starter import ATTEMPTS, LATE
+from andiron.spark.source.query_lag import offsets_behind
 
 STOCK, OURS = "kafka", "andiron"
 FORMATS = (STOCK, OURS)
@@ -239,7 +239,7 @@ def kept(path: str) -> Iterator[Seen]:
 
 
 def outcome(act: Callable[[], T]) -> T | Failure:
-    """What came of it. That Spark did not wait for a Python process (spark/pipeline/starting.py) is no outcome: a busy
+    """What came of it. That Spark did not wait for a Python process (pipeline/query_starter.py) is no outcome: a busy
     machine would make two connectors differ which do not, or agree on a failure that only one of them has."""
     for left in range(ATTEMPTS, 0, -1):
         try:

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.spark.sink import commits, finishing
-from andiron.spark.sink.asks import Course
-from andiron.spark.sink.decisions import Decision, Pointer
-from andiron.spark.sink.slots import Slots
+from andiron.spark.sink import commit_protocol, decision_outcome
+from andiron.spark.sink.decision import Decision, Pointer
+from andiron.spark.sink.ledger_request import Procedure
+from andiron.spark.sink.participant_names import ParticipantNames
 from properties.effort import tries
 from worlds.committing import Process, Spark, WrongTurn
 
@@ -118,13 +118,13 @@ def test_a_driver_may_die_at_any_step_and_the_next_one_too(tasks: tuple[int, int
 # ── and a protocol with a hole is found out ──────────────────────────────────────────
 
 
-def nothing(*_: Any, **__: Any) -> Course[set[str]]:
+def nothing(*_: Any, **__: Any) -> Procedure[set[str]]:
     return set()
     yield
 
 
-def unfinished(write: Any, *_: Any, **__: Any) -> Course[finishing.Finished]:
-    return finishing.Finished(write.sink)
+def unfinished(write: Any, *_: Any, **__: Any) -> Procedure[decision_outcome.DecisionOutcome]:
+    return decision_outcome.DecisionOutcome(write.sink)
     yield
 
 
@@ -136,7 +136,7 @@ def same_name(self: Process, sink: Any, pointer: Pointer, batch: int) -> str:
     return f"{self.worker}.0.{pointer.turn}"
 
 
-def everything(sink: Any, pointer: Pointer, anew: Decision) -> Course[Decision]:
+def everything(sink: Any, pointer: Pointer, anew: Decision) -> Procedure[Decision]:
     return anew
     yield
 
@@ -151,13 +151,13 @@ def same_term(self: Pointer, run: str, term: str) -> Pointer:
 
 # Where it is, what is put in its place, and a seed that shows it.
 HOLES: dict[str, tuple[Any, str, Any, int]] = {
-    "what was decided is not finished by the next run": (commits, "_finish_newest", unfinished, 50),
-    "what is open is left open": (commits, "terminate", nothing, 0),
-    "attempts of a task share an id": (Slots, "next_name", name_of_task, 0),
-    "a process has one id for all its tasks": (Slots, "next_name", same_name, 103),
-    "a decided batch is written again": (commits, "is_decided", never, 1),
-    "what was lost is not written again": (finishing.Finished, "mending", None, 0),
-    "all that is written again counts": (commits, "mended", everything, 0),
+    "what was decided is not finished by the next run": (commit_protocol, "_finish_newest", unfinished, 50),
+    "what is open is left open": (commit_protocol, "terminate", nothing, 0),
+    "attempts of a task share an id": (ParticipantNames, "next_name", name_of_task, 0),
+    "a process has one id for all its tasks": (ParticipantNames, "next_name", same_name, 103),
+    "a decided batch is written again": (commit_protocol, "is_decided", never, 1),
+    "what was lost is not written again": (decision_outcome.DecisionOutcome, "mending", None, 0),
+    "all that is written again counts": (commit_protocol, "mended", everything, 0),
     "terms are all the same, and runs come back": (Pointer, "registered", same_term, 3708),
 }
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.pipeline.runs import Run
+from andiron.spark.pipeline.run_file import RunFile
 from peers.node import Node
 from peers.waiting import eventually
 
@@ -106,7 +106,7 @@ def command(*arguments: str) -> list[str]:
 def batch_of(name: str, folder: Path) -> int:
     """The last batch that its query has done in this run; -1 if there is none. A status asked for again and again would
     keep from its work what it asks about."""
-    queries = Run(name, str(folder / "pipeline-data")).read().get("queries")
+    queries = RunFile(name, str(folder / "pipeline-data")).read().get("queries")
     return queries[0]["batch"] if queries else -1
 
 
@@ -150,7 +150,7 @@ def test_a_pipeline_is_watched_and_goes_on_however_it_ended(tmp_path: Path, call
 
 def test_a_pipeline_that_was_killed_is_known_to_be_gone(tmp_path: Path, call: Any, start: Any) -> None:
     running = start()
-    eventually(lambda: Run("ticks", str(tmp_path / "pipeline-data")).read() != {}, PATIENCE_S)
+    eventually(lambda: RunFile("ticks", str(tmp_path / "pipeline-data")).read() != {}, PATIENCE_S)
     assert call("status", "ticks").returncode == 0
     os.killpg(running.pid, signal.SIGKILL)
     running.wait()

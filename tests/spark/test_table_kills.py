@@ -21,7 +21,7 @@ from peers.node import Node
 from peers.topics import Topics
 
 if TYPE_CHECKING:
-    from andiron.spark.tables.findings import Verdict
+    from andiron.spark.tables.verdict import Verdict
 
 JOB = Path(__file__).with_name("table_job.py")
 KILLED = -9
@@ -78,8 +78,8 @@ class Runs:
 
     def verify(self) -> Verdict:
         """The table beside its log."""
-        from andiron.spark.tables.opening import open_table
-        from andiron.spark.tables.verify import verify
+        from andiron.spark.tables.table_format import open_table
+        from andiron.spark.tables.verification import verify
 
         with Client(self.node.bootstrap) as client:
             return verify(open_table(self.table), client)

@@ -18,7 +18,7 @@ from peers.topics import Topics
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from andiron.spark.tables.findings import Verdict
+    from andiron.spark.tables.verdict import Verdict
 
 SCHEMA = "id STRING NOT NULL, minute INT NOT NULL, amount DECIMAL(10,2)"
 
@@ -55,8 +55,8 @@ def forget_last_commit(checkpoint: str) -> None:
 
 
 def verified(node: Node, table: str) -> Verdict:
-    from andiron.spark.tables.opening import open_table
-    from andiron.spark.tables.verify import verify
+    from andiron.spark.tables.table_format import open_table
+    from andiron.spark.tables.verification import verify
 
     with Client(node.bootstrap) as client:
         return verify(open_table(table), client)

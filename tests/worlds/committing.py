@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.model.errors import ErrorCode, Fenced
-from andiron.spark.sink import asks, commits
-from andiron.spark.sink.asks import Course
-from andiron.spark.sink.commits import Prepared, Write
-from andiron.spark.sink.decisions import Decision, Participant, Pointer, Sink, SinkError, participant_id
-from andiron.spark.sink.slots import Slots
+from andiron.spark.sink import commit_protocol, ledger_request
+from andiron.spark.sink.commit_protocol import BatchWrite, PreparedBatch
+from andiron.spark.sink.decision import Decision, Participant, Pointer, Sink, SinkError, participant_id
+from andiron.spark.sink.ledger_request import Procedure
+from andiron.spark.sink.participant_names import ParticipantNames
 
 SINK = Sink("query")
 FAILURES_MAX = 4  # of tasks, before Spark gives up a batch
@@ -74,25 +74,25 @@ class Cluster:
     def answer(self, ask: Any) -> Any:
         """Do what is asked; raises what a client would."""
         match ask:
-            case asks.Look():
+            case ledger_request.ReadPointer():
                 return self.pointer
-            case asks.Recall(_, offset):
+            case ledger_request.ReadDecision(_, offset):
                 return self.topic[offset]
-            case asks.Search():
+            case ledger_request.FindDecision():
                 return (len(self.topic) - 1, self.topic[-1]) if self.topic else None
-            case asks.HasDecided():
+            case ledger_request.HasDecided():
                 return self.has_decided
-            case asks.Acquire():
+            case ledger_request.AcquireDecider():
                 return self._acquire()
-            case asks.Open():
+            case ledger_request.ListOpen():
                 return {
                     name: each.identity.id for name, each in self.holdings.items() if each.state == "Ongoing"
                 }
-            case asks.Record():
+            case ledger_request.WritePointer():
                 return self._record(ask)
-            case asks.Finish(name, identity):
+            case ledger_request.CommitParticipant(name, identity):
                 return self._finish(name, identity)
-            case Initiate(name) | asks.Terminate(name):
+            case Initiate(name) | ledger_request.AbortTransaction(name):
                 return self._initiate(name)
             case WriteRow(name, identity, row):
                 return self._write(name, identity, row)
@@ -130,7 +130,7 @@ class Cluster:
         self.decider = ProducerIdentity(0, self.decider.epoch + 1)
         return self.decider
 
-    def _record(self, ask: asks.Record) -> Pointer:
+    def _record(self, ask: ledger_request.WritePointer) -> Pointer:
         if ask.identity != self.decider:
             raise ErrorCode.PRODUCER_FENCED.error("the decider was taken")
         self.markers_arrive()
@@ -186,7 +186,7 @@ class Cluster:
         holding.rows.append(row)
 
 
-class Process(Slots):
+class Process(ParticipantNames):
     """A worker of Spark, which knows what it is doing."""
 
     task = 0
@@ -199,9 +199,9 @@ class Told(NamedTuple):
     participant: Participant | None
 
 
-def task(write: Write, number: int, rows: Sequence[Row], process: Process) -> Course[Told]:
+def task(write: BatchWrite, number: int, rows: Sequence[Row], process: Process) -> Procedure[Told]:
     """A task as participants.py has it, with the rows one by one."""
-    pointer: Pointer | None = yield from commits.admit(write, first=number == 0)
+    pointer: Pointer | None = yield from commit_protocol.admit(write, first=number == 0)
     if pointer is None:
         return Told(None, None)
     if not rows:
@@ -212,15 +212,15 @@ def task(write: Write, number: int, rows: Sequence[Row], process: Process) -> Co
     identity: ProducerIdentity = yield Initiate(transactional_id)
     for row in rows:
         yield WriteRow(transactional_id, identity, row)
-    wanted = yield from commits.is_wanted(write, pointer.term)
+    wanted = yield from commit_protocol.is_wanted(write, pointer.term)
     if not wanted:
-        yield asks.Terminate(transactional_id)
+        yield ledger_request.AbortTransaction(transactional_id)
         raise SinkError("not wanted any more")
     return Told(pointer.term, Participant(name, identity, len(rows), f"digest of {rows}"))
 
 
-def prepared(told: Sequence[Told]) -> Prepared:
-    return Prepared(
+def prepared(told: Sequence[Told]) -> PreparedBatch:
+    return PreparedBatch(
         [each.participant for each in told if each.participant is not None],
         {each.term for each in told if each.term is not None},
         skipped=any(each.term is None for each in told),
@@ -228,11 +228,11 @@ def prepared(told: Sequence[Told]) -> Prepared:
 
 
 class Actor:
-    """A course under way in a process of its own."""
+    """A procedure under way in a process of its own."""
 
-    def __init__(self, run: Run, course: Generator[Any, Any, Any], number: int | None) -> None:
+    def __init__(self, run: Run, procedure: Generator[Any, Any, Any], number: int | None) -> None:
         self.run, self.number, self.batch = run, number, run.batch
-        self._course = course
+        self._course = procedure
         self._ask: Any = None
         self._send: Any = None
         self._error: BaseException | None = None
@@ -259,7 +259,13 @@ class Actor:
     @property
     def repeatable(self) -> bool:
         """Whether a client would simply ask again if it heard nothing."""
-        return isinstance(self._ask, asks.Acquire | asks.Finish | asks.Terminate | Initiate)
+        return isinstance(
+            self._ask,
+            ledger_request.AcquireDecider
+            | ledger_request.CommitParticipant
+            | ledger_request.AbortTransaction
+            | Initiate,
+        )
 
     def _resume(self) -> None:
         try:
@@ -296,7 +302,7 @@ class Run:
     def launch(self, number: int) -> None:
         """Another attempt of a task, in a process that has nothing to do or in a new one."""
         process = self.idle.pop() if self.idle else Process(f"{self.name}-{next(self._workers)}")
-        write = Write(SINK, self.batch, self.name)
+        write = BatchWrite(SINK, self.batch, self.name)
         actor = Actor(
             self, task(write, number, self.spark.rows(self.batch, number, self.tasks), process), number
         )
@@ -304,7 +310,7 @@ class Run:
         self.attempts.append(actor)
 
     def noticed(self, actor: Actor) -> None:
-        """What Spark does when a course has ended."""
+        """What Spark does when a procedure has ended."""
         if actor is self.driver:
             self._driver_done(actor)
             return
@@ -320,8 +326,10 @@ class Run:
         elif isinstance(actor.result, Told):
             self.told.setdefault(actor.number, actor.result)
             if len(self.told) == self.tasks:
-                write = Write(SINK, self.batch, self.name)
-                self.driver = Actor(self, commits.decide(write, prepared([*self.told.values()])), None)
+                write = BatchWrite(SINK, self.batch, self.name)
+                self.driver = Actor(
+                    self, commit_protocol.decide(write, prepared([*self.told.values()])), None
+                )
 
     def crash(self, actor: Actor) -> None:
         """A process dies; Spark tries a task again, and does not outlive its driver."""
@@ -335,8 +343,8 @@ class Run:
         """The batch fails, and with it the run."""
         if not self.over:
             self.over = True
-            write = Write(SINK, self.batch, self.name)
-            self.driver = Actor(self, commits.undo(write, prepared([*self.told.values()])), None)
+            write = BatchWrite(SINK, self.batch, self.name)
+            self.driver = Actor(self, commit_protocol.undo(write, prepared([*self.told.values()])), None)
 
     def _driver_done(self, actor: Actor) -> None:
         self.driver = None
@@ -394,11 +402,11 @@ class Spark:
             assert before < 200, "a run alone makes progress"
             self.start(self.tasks)
             self._exhaust()
-        course = commits.register(Write(SINK, self.batches, "tidy"))
+        procedure = commit_protocol.register(BatchWrite(SINK, self.batches, "tidy"))
         answer = None
         try:
             while True:
-                answer = self.cluster.answer(course.send(answer))
+                answer = self.cluster.answer(procedure.send(answer))
         except StopIteration:
             pass
 

@@ -1,6 +1,6 @@
 """`andiron pipeline`: list, run, look at and stop the pipelines on Spark.
 
-    run ──▶ spark/pipeline/running.py, in this process, until Ctrl-C
+    run ──▶ spark/pipeline/pipeline_run.py, in this process, until Ctrl-C
     status, stop ──▶ the file and the lock that a run keeps in its data folder
 
 Spark is an extra of the installation; lazy.py says what to install where it is missing.
@@ -19,13 +19,13 @@ from andiron.cli.failures import Failure
 from andiron.cli.options import as_pairs, bootstrap_option, json_option
 from andiron.cli.output import columns, human_bytes, print_json, remark
 from andiron.model.settings import rows
-from andiron.spark.pipeline import warming
-from andiron.spark.pipeline.choosing import open_to_choice
-from andiron.spark.pipeline.places import find, folders, pipelines
-from andiron.spark.pipeline.running import PipelineRun, Wishes
-from andiron.spark.pipeline.runs import Run
+from andiron.spark.pipeline import warm_up
+from andiron.spark.pipeline.job_settings import settable_names
+from andiron.spark.pipeline.pipeline import find_pipeline, folders, pipelines
+from andiron.spark.pipeline.pipeline_run import PipelineRun, RunOptions
+from andiron.spark.pipeline.run_file import RunFile
+from andiron.spark.pipeline.run_status import as_text, run_status
 from andiron.spark.pipeline.screen import Screen
-from andiron.spark.pipeline.status import as_text, current
 
 DEFAULT_DATA, DEFAULT_LOG_DATA = "pipeline-data", "data"
 STOP_TIMEOUT_S = 180
@@ -138,7 +138,7 @@ def run(
       andiron pipeline run orders -b broker:9092 --set window=5m --data /var/lib/pipelines
       andiron pipeline run orders --master spark://host:7077 --conf spark.executor.memory=4g
     """
-    wishes = Wishes(
+    wishes = RunOptions(
         bootstrap=bootstrap,
         data=data,
         given=given,
@@ -149,7 +149,7 @@ def run(
         sample_total=sample_total,
         results=results,
     )
-    PipelineRun(find(name), wishes, Screen(sys.stdout, quiet=quiet))()
+    PipelineRun(find_pipeline(name), wishes, Screen(sys.stdout, quiet=quiet))()
 
 
 @pipeline.command()
@@ -167,7 +167,7 @@ def warm(name: str, as_json: bool) -> None:
       andiron pipeline warm orders
       ANDIRON_CACHE=/var/cache/andiron andiron pipeline warm orders --json
     """
-    archive = warming.warm(find(name))
+    archive = warm_up.warm(find_pipeline(name))
     if as_json:
         print_json({"archive": archive, "bytes": os.path.getsize(archive)})
     else:
@@ -185,8 +185,8 @@ def settings(name: str, as_json: bool) -> None:
       andiron pipeline settings orders
       andiron pipeline settings orders --json | jq -r '.[].name'
     """
-    table = rows(find(name).load().SETTINGS)
-    shown = [(key, table[key].render(table[key].default), table[key].doc) for key in open_to_choice(table)]
+    table = rows(find_pipeline(name).load().SETTINGS)
+    shown = [(key, table[key].render(table[key].default), table[key].doc) for key in settable_names(table)]
     if as_json:
         print_json([{"name": key, "default": default, "about": about} for key, default, about in shown])
     else:
@@ -205,7 +205,7 @@ def status(name: str, data: str, as_json: bool) -> None:
       andiron pipeline status orders
       andiron pipeline status orders --json | jq '[.queries[].lag] | add'
     """
-    state = current(Run(name, data))
+    state = run_status(RunFile(name, data))
     if as_json:
         print_json(state)
     else:
@@ -226,7 +226,7 @@ def stop(name: str, data: str, as_json: bool) -> None:
       andiron pipeline stop orders
       andiron pipeline stop orders --data /var/lib/pipelines
     """
-    run = Run(name, data)
+    run = RunFile(name, data)
     pid = run.holder()
     if pid is None:
         raise Failure(f"{name} does not run, says {run.folder}; --data names another folder")
@@ -238,7 +238,7 @@ def stop(name: str, data: str, as_json: bool) -> None:
         click.echo(f"{name} is stopped")
 
 
-def _await_end(run: Run, pid: int) -> None:
+def _await_end(run: RunFile, pid: int) -> None:
     until = time.monotonic() + STOP_TIMEOUT_S
     while run.holder() == pid:
         if time.monotonic() > until:

@@ -7,12 +7,12 @@ import click
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import columns, plural, print_json, remark
 from andiron.client.blocking.client import Client
-from andiron.spark.tables.commit import Commit
-from andiron.spark.tables.findings import Verdict
-from andiron.spark.tables.opening import open_table
 from andiron.spark.tables.table import Table
-from andiron.spark.tables.verify import WAIT_S
-from andiron.spark.tables.verify import verify as compare
+from andiron.spark.tables.table_commit import TableCommit
+from andiron.spark.tables.table_format import open_table
+from andiron.spark.tables.verdict import Verdict
+from andiron.spark.tables.verification import WAIT_S
+from andiron.spark.tables.verification import verify as compare
 
 UNJUDGED = 3
 
@@ -109,7 +109,7 @@ def verify(
         raise click.exceptions.Exit(UNJUDGED)
 
 
-def _about(opened: Table, commits: list[Commit]) -> str:
+def _about(opened: Table, commits: list[TableCommit]) -> str:
     newest = commits[-1]
     promise = newest.promise
     holds = {
@@ -122,7 +122,7 @@ def _about(opened: Table, commits: list[Commit]) -> str:
     return f"{opened.kind} table, {newest.mode}: {holds}{dead}; written by query {newest.query}"
 
 
-def _told(commit: Commit) -> str:
+def _told(commit: TableCommit) -> str:
     moved = [each for each in commit.ranges if each.size]
     return " ".join(f"{each.partition}[{each.start},{each.end})" for each in moved) or "-"
 

@@ -3,7 +3,8 @@
     rows ─▶ key, value, headers, timestamp, … ─▶ lengths and bytes of each column, hashed as they come ─▶ 32 digits
 
 Two readings have the same digest if they gave the same records in the same order. By it a copy is proven (copying/
-proof.py), and rows that Spark's sink has lost are known again when they are written anew (spark/sink/finishing.py).
+proof.py), and rows that Spark's sink has lost are known again when they are written anew
+(spark/sink/decision_outcome.py).
 """
 
 from __future__ import annotations

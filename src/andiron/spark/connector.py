@@ -1,6 +1,6 @@
 """`format("andiron")`: what Spark finds under that name, for reading and for writing.
 
-    spark.readStream ──▶ streamReader   source/stream.py        writeStream ──▶ streamWriter ┐ sink/writers.py
+    spark.readStream ──▶ streamReader   source/stream.py        writeStream ──▶ streamWriter ┐ sink/spark_writers.py
     spark.read ────────▶ reader         source/batch.py         write ────────▶ writer       ┘
 
 Spark makes this object anew in each of the processes that plan, read and write, and asks it for the part
@@ -59,12 +59,12 @@ class DefaultSource(DataSource):
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """A batch write."""
-        from andiron.spark.sink.writers import batch_writer
+        from andiron.spark.sink.spark_writers import batch_writer
 
         return batch_writer(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """A stream's sink."""
-        from andiron.spark.sink.writers import stream_writer
+        from andiron.spark.sink.spark_writers import stream_writer
 
         return stream_writer(self.options, schema, overwrite)

@@ -6,7 +6,7 @@
 
 `reached` does nothing. Tests that kill put another in its place, and whoever wants to watch a batch go by can.
 
-Read next: commits.py.
+Read next: sink/commit_protocol.py.
 """
 
 from __future__ import annotations

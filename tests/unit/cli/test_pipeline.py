@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from andiron.cli.main import andiron
-from andiron.spark.pipeline.runs import Run
+from andiron.spark.pipeline.run_file import RunFile
 
 JOB = '''"""Wooden."""
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "pipelines" / "wood").mkdir(parents=True)
     (tmp_path / "pipelines" / "wood" / "job.py").write_text(JOB)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("andiron.spark.pipeline.places.SHIPPED", str(tmp_path / "pipelines"))
+    monkeypatch.setattr("andiron.spark.pipeline.pipeline.SHIPPED", str(tmp_path / "pipelines"))
     monkeypatch.setattr(sys, "path", list(sys.path))
     return tmp_path
 
@@ -94,7 +94,7 @@ def test_what_has_not_run_has_neither_status_nor_end(folder: Path) -> None:
 
 
 def test_status_is_for_people_or_programs_and_for_scripts(folder: Path) -> None:
-    run = Run("wood", str(folder / "pipeline-data"))
+    run = RunFile("wood", str(folder / "pipeline-data"))
     with run.hold():
         run.write(
             {

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from andiron.cli.main import andiron
 from andiron.spark.frames.dead_letters import DeadLetters
-from andiron.spark.tables.commit import Promise
 from andiron.spark.tables.parquet import ParquetTable
-from unit.spark.tables.test_verify import Place
+from andiron.spark.tables.table_commit import TablePromise
+from unit.spark.tables.test_verification import Place
 from unit.spark.world import World
 
 
@@ -31,7 +31,7 @@ def run(place: Place, command: str, *arguments: str) -> Any:
 
 
 def test_batches_are_shown_with_their_ranges(place: Place) -> None:
-    promise = Promise("every", None, DeadLetters("dead"))
+    promise = TablePromise("every", None, DeadLetters("dead"))
     place.add(0, 0, 0, [], promise=promise)
     place.add(1, 0, 6, [0, 1, 2, 3, 4], promise=promise)
 
@@ -77,7 +77,7 @@ def test_a_table_that_differs_says_where_and_fails(place: Place) -> None:
 
 
 def test_what_is_not_decided_yet_is_neither_right_nor_wrong(place: Place) -> None:
-    promise = Promise("every", None, DeadLetters("dead", "", "readers"))
+    promise = TablePromise("every", None, DeadLetters("dead", "", "readers"))
     place.reached = [8]
     place.add(0, 0, 10, list(range(9)), promise=promise)
 
@@ -102,4 +102,4 @@ def test_remarks_are_kept_apart(place: Place) -> None:
 def test_what_is_no_table_is_an_error_in_one_line(place: Place, tmp_path: Path) -> None:
     told = run(place, "show")
     assert told.exit_code == 1
-    assert told.stderr == f"andiron: there is nothing at {tmp_path}/table\n"
+    assert told.stderr == f"andiron: there is no table at {tmp_path}/table: nothing is there\n"

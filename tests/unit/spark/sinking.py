@@ -13,7 +13,7 @@ from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.transaction_admin import TransactionAdmin
 from andiron.spark.sink.options import SinkOptions, parse_sink_options
-from andiron.spark.sink.rows import Columns
+from andiron.spark.sink.record_columns import RecordColumns
 from peers.node import Node
 from peers.topics import Topics
 
@@ -60,5 +60,5 @@ def rows(values: Iterable[Any]) -> pa.RecordBatch:
     return pa.record_batch({"value": [str(each) for each in values]})
 
 
-def into(topic: str) -> Columns:
-    return Columns((("value", 0),), topic)
+def into(topic: str) -> RecordColumns:
+    return RecordColumns((("value", 0),), topic)

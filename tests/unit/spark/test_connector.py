@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 import pyspark_andiron
 from andiron.model.settings import SettingError
 from andiron.spark.connector import DefaultSource
-from andiron.spark.sink.writers import BatchSink, StreamSink
+from andiron.spark.sink.spark_writers import BatchSink, StreamSink
 from andiron.spark.source.batch import BatchReader
 from andiron.spark.source.schema import spark_schema
 from andiron.spark.source.stream import StreamReader

@@ -14,7 +14,7 @@
 Numbers are written in decimal digits, so that any tool shows them. `reader` tells apart what several readers of
 one topic refuse: a table that is checked against its log counts the dead letters of its own reader only.
 
-Read next: typed.py, which makes them; tables/verify.py, which counts them.
+Read next: typed.py, which makes them; tables/verification.py, which counts them.
 """
 
 from __future__ import annotations

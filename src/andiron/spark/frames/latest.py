@@ -19,7 +19,7 @@ What is latest is decided by `order`, the offset by default: records of one key 
 offsets are their order. After a topic has got more partitions a key's records may be in two; take an event time
 then.
 
-Read next: windows.py; sink/writers.py, which writes the rows.
+Read next: windows.py; sink/spark_writers.py, which writes the rows.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ against its log (`andiron table verify`), and what was dropped is then a number.
 count from a query's progress; it counts groups after a first aggregation, so it is a lower bound, and zero is
 zero. A row without a time would be dropped too; it is an error here.
 
-Read next: tables/verify.py, latest.py.
+Read next: tables/verification.py, latest.py.
 """
 
 from __future__ import annotations

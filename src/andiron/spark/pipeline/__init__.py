@@ -6,9 +6,9 @@
                                 prepare(s)           optional: topics, before Spark is started
                                 about(s)             optional: lines that say where things are
                                 results(s)           optional: .changes() gives lines that tell what came out
-                                feed(s, rate, total) optional: a source of sample data, see sampling.py
+                                feed(s, rate, total) optional: a source of sample data, see sample_feeder.py
 
 There is no language to learn and nothing to inherit from: a job is a module, and runs by spark-submit too.
 
-Read next: places.py for how one is found, then running.py.
+Read next: pipeline.py for how one is found, then pipeline_run.py.
 """

@@ -16,7 +16,7 @@ The law that is easy to break: who forks has one thread. Locks of another thread
 ever. So libraries that would start some are told not to (`QUIETLY`); if there is a second thread nevertheless, the
 server ends, and Spark's processes are started as they always were.
 
-Read next: stand_in.py, preloading.py, which starts this.
+Read next: python_stand_in.py, python_executable.py, which starts this.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import Any
 
-from andiron.spark.runtime.stand_in import LENGTH_BYTES, STREAMS
-from andiron.spark.runtime.worker import quiet_at_the_end
+from andiron.spark.runtime.python_stand_in import LENGTH_BYTES, STREAMS
+from andiron.spark.runtime.python_worker import quiet_at_the_end
 
 DAEMON = "pyspark.daemon"  # forks Spark's workers; its argument is the module that they run
 DRIVER = 0  # the server's standard input, which closes when the driver ends, however it does
@@ -60,7 +60,7 @@ PRELOADED = (
     "pyspark.sql.streaming.python_streaming_source_runner",
     "andiron.spark.source.batch",
     "andiron.spark.source.stream",
-    "andiron.spark.sink.writers",
+    "andiron.spark.sink.spark_writers",
     "pyspark_andiron",
 )
 

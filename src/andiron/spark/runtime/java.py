@@ -70,7 +70,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
     """The first Java that is new enough; `NoJava` when there is none."""
     too_old: list[Java] = []
     for home in dict.fromkeys(_homes(environ)):
-        java = inspect(home)
+        java = inspect_java(home)
         if java is None:
             continue
         if java.version >= LEAST:
@@ -90,7 +90,7 @@ def use_java(environ: MutableMapping[str, str] = os.environ) -> Java:
     return java
 
 
-def inspect(home: str) -> Java | None:
+def inspect_java(home: str) -> Java | None:
     """What is in a Java home; None where nothing starts."""
     launcher = f"{home}/bin/java"
     if not os.access(launcher, os.X_OK):

@@ -12,26 +12,39 @@ The law that is easy to break: Spark looks for `format("andiron")` in a Python t
 that Python must be one that has Andiron. On this machine it is the one that runs this; on a cluster's
 machines Andiron comes with the session (shipping.py).
 
-Read next: java.py, gateway.py, shipping.py, active_session.py.
+Every thread of a driver can write to `format("andiron")`, not only the one that started Spark:
+
+    a thread of Python ─▶ a thread of the JVM, of its own ─▶ the session that is active on that thread
+                                                               └─▶ the data sources that Python has
+
+Spark looks a source that is written in Python up in the active session alone: without one, its name is unknown, and the
+error is DATA_SOURCE_NOT_FOUND, as if nothing were installed. The thread that starts Spark has an active session, and no
+other has. Reads and SQL make the session of their DataFrame active while they are planned; a stream's `start` and a
+batch's `save` do not, so here they do. Under Spark Connect the server does so for every request.
+
+Read next: java.py, jvm.py, shipping.py.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import re
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrameWriter, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from andiron.spark.runtime.active_session import write_from_every_thread
 from andiron.spark.runtime.class_data import OPTIONS, with_archive
-from andiron.spark.runtime.gateway import is_remote, launch
 from andiron.spark.runtime.java import use_java
-from andiron.spark.runtime.machine import memory_bytes
-from andiron.spark.runtime.preloading import preloaded_python
+from andiron.spark.runtime.jvm import is_remote, launch_jvm
+from andiron.spark.runtime.machine_memory import memory_bytes
+from andiron.spark.runtime.python_executable import preloaded_python
 from andiron.spark.runtime.shipping import PATH_OF_WHAT_IS_SHIPPED, archive
 
 Value = str | int | float | bool
@@ -42,6 +55,7 @@ CLUSTER_SHUFFLE_PARTITIONS = 16
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # spark-submit started the JVM, and then this Python
 SHIP, PRELOAD = "spark.andiron.ship", "spark.andiron.preload"
 ARCHIVES, EXECUTOR_PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
+WRITES: tuple[tuple[Any, str], ...] = ((DataStreamWriter, "start"), (DataFrameWriter, "save"))
 
 # A line of a properties file: the name ends where the first space, colon or equals sign is.
 _PROPERTY = re.compile(r"(?P<name>spark\.[^\s:=]+)(?:\s*[:=]\s*|\s+)(?P<value>\S.*)")
@@ -88,7 +102,7 @@ def start_session(
     set_environment(url, chosen, os.environ)
     if SUBMITTED not in os.environ and not is_remote(settings, os.environ):
         options = with_archive(chosen.get(OPTIONS, ""), os.environ["JAVA_HOME"])
-        launch(settings | ({OPTIONS: options} if options else {}), log)
+        launch_jvm(settings | ({OPTIONS: options} if options else {}), log)
     builder = SparkSession.builder
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -167,3 +181,38 @@ def shipped(chosen: Mapping[str, str]) -> dict[str, str]:
 
 def _text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# ── the active session of a thread ───────────────────────────────────────────────────
+
+
+def write_from_every_thread() -> None:
+    """Have PySpark's writers find sources in Python from whichever thread of this process; may be said again."""
+    for writer, name in WRITES:
+        method = getattr(writer, name)
+        if not hasattr(method, "__wrapped__"):
+            setattr(writer, name, _in_its_session(method))
+
+
+def _in_its_session(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def within(writer: Any, *args: Any, **options: Any) -> Any:
+        with _active(writer._spark):
+            return method(writer, *args, **options)
+
+    return within
+
+
+@contextlib.contextmanager
+def _active(session: SparkSession) -> Iterator[None]:
+    """A classic session is the active one of this thread; afterwards whichever was is."""
+    sessions: Any = getattr(session._jvm, "org.apache.spark.sql.classic.SparkSession")
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(session._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()

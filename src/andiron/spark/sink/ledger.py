@@ -1,17 +1,17 @@
-"""How a cluster answers what the protocol asks: the pointer, the decisions, the decider and its participants.
+"""The ledger of a sink, as a cluster keeps it: the pointer, the decisions, the decider and its participants.
 
-    commits.py ── Look ────────▶ OffsetFetch of the sink's group
-                  Acquire ─────▶ InitProducerId of the decider, as a newcomer
-                  Record ──────▶ Produce, TxnOffsetCommit, EndTxn under the identity it got
-                  Open ────────▶ ListTransactions of every broker
-                  Finish ──────▶ EndTxn of a participant, under the identity that the decision names
+    commit_protocol.py ── ReadPointer ───────▶ OffsetFetch of the sink's group
+                          AcquireDecider ────▶ InitProducerId of the decider, as a newcomer
+                          WritePointer ──────▶ Produce, TxnOffsetCommit, EndTxn under the identity it got
+                          ListOpen ──────────▶ ListTransactions of every broker
+                          CommitParticipant ─▶ EndTxn of a participant, under the identity that the decision names
 
 The decider is always taken as a newcomer. To name the identity one had (KIP-360) would not do: a coordinator takes
 a second one who names the same for the first, who did not hear, and gives both the same new identity.
 
 Errors that pass are borne by the client as long as `default.api.timeout.ms` allows.
 
-Read next: asks.py; client/blocking/transaction.py.
+Read next: ledger_request.py; client/blocking/transaction.py.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from andiron.client.core.outbox import ProducerIdentity
 from andiron.client.settings import ProducerSettings
 from andiron.model.errors import ErrorCode, Fenced, ProtocolError
 from andiron.spark import steps
-from andiron.spark.sink.asks import (
-    Acquire,
-    Course,
-    Finish,
+from andiron.spark.sink.decision import DECISIONS, Decision, Pointer, Sink
+from andiron.spark.sink.ledger_request import (
+    AbortTransaction,
+    AcquireDecider,
+    CommitParticipant,
+    FindDecision,
     HasDecided,
-    IsTaken,
-    Look,
-    Open,
+    IsDeciderTaken,
+    ListOpen,
     Pause,
-    Reach,
-    Recall,
-    Record,
-    Search,
-    Terminate,
+    Procedure,
+    ReachStep,
+    ReadDecision,
+    ReadPointer,
+    WritePointer,
 )
-from andiron.spark.sink.decisions import DECISIONS, Decision, Pointer, Sink
 
 T = TypeVar("T")
 
@@ -67,50 +67,50 @@ class Ledger:
         self._transactions = TransactionAdmin(client)
         self._decider: Transaction | None = None
 
-    def perform(self, course: Course[T]) -> T:
-        """Do what a course asks for, until it has what it wanted."""
+    def perform(self, procedure: Procedure[T]) -> T:
+        """Answer the requests of a procedure until it returns; its result."""
         try:
-            ask = next(course)
+            request = next(procedure)
             while True:
                 try:
-                    answer = self.answer(ask)
+                    answer = self.answer(request)
                 except ProtocolError as error:
-                    ask = course.throw(error)
+                    request = procedure.throw(error)
                 else:
-                    ask = course.send(answer)
+                    request = procedure.send(answer)
         except StopIteration as end:
             result: T = end.value
             return result
 
-    def answer(self, ask: Any) -> Any:
-        """One thing."""
-        match ask:
-            case Look(sink):
+    def answer(self, request: Any) -> Any:
+        """Answer one request of the protocol."""
+        match request:
+            case ReadPointer(sink):
                 return self._look(sink)
-            case Recall(sink, offset):
+            case ReadDecision(sink, offset):
                 return self._recall(sink, offset)
-            case Search(sink):
+            case FindDecision(sink):
                 return self._search(sink)
             case HasDecided(sink):
                 return self._state(sink) in COMMITTED
-            case IsTaken(sink):
+            case IsDeciderTaken(sink):
                 return self._state(sink) is not None
-            case Acquire(sink):
+            case AcquireDecider(sink):
                 return self._acquire(sink)
-            case Open(sink):
+            case ListOpen(sink):
                 return self._open(sink)
-            case Record():
-                return self._record(ask)
-            case Finish(name, identity):
+            case WritePointer():
+                return self._record(request)
+            case CommitParticipant(name, identity):
                 return self._finish(name, identity)
-            case Terminate(name):
+            case AbortTransaction(name):
                 return Transaction(self._client, name, timeout_ms=self._timeout_ms).initiate()
             case Pause(times):
                 pause_ms = min(PAUSE_MS << times, PAUSE_MS_MAX)
                 return time.sleep(pause_ms * (50 + self._client.chance.below(100)) / 100_000)
-            case Reach(step, batch):
+            case ReachStep(step, batch):
                 return steps.reached(step, batch)
-        raise AssertionError(f"nobody asks for {ask}")
+        raise AssertionError(f"nobody asks for {request}")
 
     # ── what was decided ─────────────────────────────────────────────────────────────
 
@@ -170,20 +170,22 @@ class Ledger:
         self._decider = Transaction(self._client, sink.decider, timeout_ms=self._timeout_ms)
         return self._decider.initiate().identity
 
-    def _record(self, ask: Record) -> Pointer:
+    def _record(self, request: WritePointer) -> Pointer:
         transaction = self._decider
-        assert transaction is not None and transaction.identity == ask.identity, "take the decider first"
-        if ask.decision is None:
+        assert transaction is not None and transaction.identity == request.identity, "take the decider first"
+        if request.decision is None:
             self._make_topic()
         transaction.begin()
         try:
-            pointer = ask.pointer
-            if ask.decision is not None:
-                offset = self._produce(transaction, ask.sink, ask.decision)
-                lost = bool(ask.decision.lost)
-                pointer = pointer.decided(ask.decision.batch, offset, ask.writer, mending=lost)
-            transaction.send_offsets(ask.sink.decider, {DECISIONS: (pointer.offset, pointer.to_metadata())})
-            for group, offsets in ask.groups.items():
+            pointer = request.pointer
+            if request.decision is not None:
+                offset = self._produce(transaction, request.sink, request.decision)
+                lost = bool(request.decision.lost)
+                pointer = pointer.decided(request.decision.batch, offset, request.writer, mending=lost)
+            transaction.send_offsets(
+                request.sink.decider, {DECISIONS: (pointer.offset, pointer.to_metadata())}
+            )
+            for group, offsets in request.groups.items():
                 transaction.send_offsets(group, {each: (offset, "") for each, offset in offsets.items()})
             transaction.commit()
         except ProtocolError:

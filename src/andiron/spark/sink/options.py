@@ -11,7 +11,7 @@
 Exactly once needs acks=all and idempotence, and transactional ids of our own. What contradicts that is refused, and so
 is what Spark's own sink refuses, before a query starts and in one line.
 
-Read next: writers.py.
+Read next: spark_writers.py.
 """
 
 from __future__ import annotations

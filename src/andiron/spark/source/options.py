@@ -58,7 +58,7 @@ ALIKE = 0.8  # how close a name is to one of ours before its owner is asked
 _UNITS_MS = {"": 1, "ms": 1, "s": SECOND, "m": MINUTE, "min": MINUTE, "h": HOUR, "d": DAY}
 
 
-class Which(NamedTuple):
+class TopicChoice(NamedTuple):
     """The partitions that are read: of some topics, of those with a matching name, or these alone."""
 
     topics: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class SourceOptions:
     """All that a reader needs to know; made in the driver, and pickled to the tasks."""
 
     kafka: KafkaOptions
-    which: Which
+    which: TopicChoice
     starting: Place
     ending: Place
     late_start_is_latest: bool  # where no record is as new as a starting time: the end instead of an error
@@ -143,7 +143,7 @@ def include_headers(given: Mapping[str, str]) -> bool:
 # ── which, from where, how much ──────────────────────────────────────────────────────
 
 
-def _which(told: Mapping[str, str]) -> Which:
+def _which(told: Mapping[str, str]) -> TopicChoice:
     chosen = [name for name in WHICH if name.lower() in told]
     if len(chosen) != 1:
         said = f"{' and '.join(chosen)} are given" if chosen else "none is given"
@@ -151,13 +151,13 @@ def _which(told: Mapping[str, str]) -> Which:
     name = chosen[0]
     text = told[name.lower()].strip()
     if name == ASSIGN:
-        return Which(partitions=parse_partitions(ASSIGN, text))
+        return TopicChoice(partitions=parse_partitions(ASSIGN, text))
     if name == PATTERN:
-        return Which(pattern=_pattern(text))
+        return TopicChoice(pattern=_pattern(text))
     topics = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
     if not topics:
         raise SettingError(SUBSCRIBE, f"{text!r} names no topic; expected e.g. orders,payments")
-    return Which(topics=topics)
+    return TopicChoice(topics=topics)
 
 
 def _pattern(text: str) -> str:

@@ -26,7 +26,7 @@ from andiron.client.settings import ClientSettings, ReaderSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.settings import KIB
 from andiron.spark.kafka_options import KafkaOptions
-from andiron.spark.runtime.worker import begin_task
+from andiron.spark.runtime.python_worker import begin_task
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import DataLoss, Range, ranges
 from andiron.spark.source.topics import Topics, reaching

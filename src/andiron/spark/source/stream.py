@@ -16,7 +16,7 @@ initialOffset says by then.
 
 What is given out by `partitions` follows from its arguments: a batch that is run again reads the same.
 
-Read next: ends.py, plan.py; progress.py for the group that mirrors the query.
+Read next: log_ends.py, plan.py; group_progress.py for the group that mirrors the query.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from pyspark.sql.streaming.datasource import (
 from andiron.client.blocking.client import Client
 from andiron.model.errors import AndironError
 from andiron.model.ids import TopicPartition
-from andiron.spark.source.ends import Ends
+from andiron.spark.source.group_progress import GroupProgress
+from andiron.spark.source.log_ends import LogEnds
 from andiron.spark.source.offsets import Ids, Offsets, begun_in, ids_in, of_json, to_json
 from andiron.spark.source.options import SourceOptions
 from andiron.spark.source.plan import Ranges, admit, cut, is_enough, ranges
-from andiron.spark.source.progress import Progress
 from andiron.spark.source.scan import report, scan
 from andiron.spark.source.topics import Topics, check_named, reaching
 
@@ -60,7 +60,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
-        self._open: Opened | None = None
+        self._open: OpenStream | None = None
         self._initial: dict[str, Any] | None = None
         self._is_beginning = False  # initialOffset was told, and nothing has come of it yet
         self._last_batch_at: float | None = None
@@ -142,9 +142,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # ── how the next end is chosen ───────────────────────────────────────────────────
 
     @property
-    def _opened(self) -> Opened:
+    def _opened(self) -> OpenStream:
         if self._open is None:
-            self._open = Opened(self.options)
+            self._open = OpenStream(self.options)
         return self._open
 
     def _next_end(self, done: Offsets, known: Ids, unlimited: bool) -> Offsets:
@@ -166,7 +166,7 @@ def _say_nothing(kind: type[BaseException], error: BaseException, trace: Traceba
     """Spark's runner would tell of its own end, and nobody is there to be told."""
 
 
-class Opened:
+class OpenStream:
     """What a running stream holds on to: a client, what it knows of the logs, and the group it mirrors into."""
 
     def __init__(self, options: SourceOptions) -> None:
@@ -175,15 +175,15 @@ class Opened:
         self._options = options
         self._client = Client(options.kafka.bootstrap, options.kafka.client)
         self._topics = Topics(self._client, options.which, committed=options.kafka.committed)
-        self.ends = Ends(self._topics, options)
-        self._progress: Progress | None = None
+        self.ends = LogEnds(self._topics, options)
+        self._progress: GroupProgress | None = None
         if options.group is not None:
-            self._progress = Progress(options.group, options.kafka.bootstrap, options.kafka.client)
+            self._progress = GroupProgress(options.group, options.kafka.bootstrap, options.kafka.client)
         self._record_bytes: dict[TopicPartition, float] = {}
         self._sized_at = float("-inf")
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._client.close()
         if self._progress is not None:
             self._progress.close()

@@ -6,7 +6,7 @@ The end is where a reader of this source must stop: the watermark or, for one th
 the first transaction that is still open.
 
 Everything here is asked anew each time; who asks often (stream.py, some fifty times a second when idle)
-asks ends.py, which keeps a pace. What fails in passing is tried again by the client. A broker
+asks log_ends.py, which keeps a pace. What fails in passing is tried again by the client. A broker
 that cannot be reached at all, at the start, is told in one line.
 """
 
@@ -36,7 +36,7 @@ from andiron.spark.source.offsets import (
     shown,
     topics_of,
 )
-from andiron.spark.source.options import Which
+from andiron.spark.source.options import TopicChoice
 from andiron.spark.source.plan import Log
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class Unreachable(AndironError):
     """No broker answers; the message says where and why."""
 
 
-class Found(NamedTuple):
+class ResolvedTopics(NamedTuple):
     """The partitions that are there, and the topics that are wanted and are not."""
 
     partitions: list[TopicPartition]
@@ -83,7 +83,7 @@ def reaching(kafka: KafkaOptions) -> Iterator[None]:
 class Topics:
     """The topics that one source reads."""
 
-    def __init__(self, client: Client, which: Which, *, committed: bool) -> None:
+    def __init__(self, client: Client, which: TopicChoice, *, committed: bool) -> None:
         self.which = which
         self.committed = committed
         self._client = client
@@ -92,18 +92,18 @@ class Topics:
 
     # ── which there are ──────────────────────────────────────────────────────────────
 
-    def find(self) -> Found:
+    def find(self) -> ResolvedTopics:
         """The partitions to be read, as they are now."""
         if self.which.pattern is not None:
             there = [each for each in self._client.topics() if not each.internal]
-            return Found(_partitions(each for each in there if self.which.matches(each.name)), [])
+            return ResolvedTopics(_partitions(each for each in there if self.which.matches(each.name)), [])
         if self.which.partitions:
             return self._find_assigned(self.which.partitions)
         there = self._refreshed(self.which.topics)
         names = {each.name for each in there}
-        return Found(_partitions(there), [each for each in self.which.topics if each not in names])
+        return ResolvedTopics(_partitions(there), [each for each in self.which.topics if each not in names])
 
-    def _find_assigned(self, wanted: Collection[TopicPartition]) -> Found:
+    def _find_assigned(self, wanted: Collection[TopicPartition]) -> ResolvedTopics:
         """These partitions. One that its topic does not have is passed over, as Spark's own source does it."""
         named = topics_of(wanted)
         there = self._refreshed(named)
@@ -112,7 +112,7 @@ class Topics:
         if absent and not self._has_warned:
             log.warning("%s: not there, and not read until it is", shown(absent))
             self._has_warned = True
-        return Found(
+        return ResolvedTopics(
             [each for each in wanted if each in known], [each for each in named if each not in names]
         )
 

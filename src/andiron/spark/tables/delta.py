@@ -7,7 +7,7 @@
 A commit of Delta's log is the commit of the batch. An append is written by the executors, so that its size is not
 bounded by the driver.
 
-Read next: delta_log.py, upserts.py, writer.py.
+Read next: delta_log.py, upserts.py, table_writer.py.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 from pyspark.sql.types import StructType
 
-from andiron.spark.tables.commit import Commit, Promise
+from andiron.spark.tables.checkpoint import Checkpoint
 from andiron.spark.tables.delta_log import DeltaLog
 from andiron.spark.tables.files import Files
 from andiron.spark.tables.parquet import Part, parts, write_parts
-from andiron.spark.tables.ranges import Checkpoint
-from andiron.spark.tables.table import Table, Upserted, holding, letters_of, stream
+from andiron.spark.tables.table import Table, UpsertOptions, holding, letters_of, stream
+from andiron.spark.tables.table_commit import TableCommit, TablePromise
+from andiron.spark.tables.table_writer import TableWriter, check_columns
 from andiron.spark.tables.upserts import Upserts
-from andiron.spark.tables.writer import TableWriter, check_columns
 
 _DIRECTORY = re.compile(r"batch-(\d+)-([0-9a-f]+)")
 _MS_PER_S = 1000
@@ -49,25 +49,25 @@ class DeltaTable(Table):
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
-    def upsert(self, rows: DataFrame, keys: Sequence[str], **what: Unpack[Upserted]) -> DataStreamWriter:
+    def upsert(self, rows: DataFrame, keys: Sequence[str], **what: Unpack[UpsertOptions]) -> DataStreamWriter:
         """A query in update mode whose rows replace those with the same `keys`."""
         return stream(rows, self.upserting(rows, keys, **what), "update")
 
-    def upserting(self, rows: DataFrame, keys: Sequence[str], **what: Unpack[Upserted]) -> TableWriter:
+    def upserting(self, rows: DataFrame, keys: Sequence[str], **what: Unpack[UpsertOptions]) -> TableWriter:
         """What `upsert` puts into foreachBatch; it takes micro-batches of `rows`."""
         count = what.get("count")
-        promise = Promise(holding(rows, "count" if count else "other", count), count, letters_of(what))
+        promise = TablePromise(holding(rows, "count" if count else "other", count), count, letters_of(what))
         store = Upserts(self.log, rows.columns, keys)
         return TableWriter(store, Checkpoint(what["checkpoint"]), promise, "upsert")
 
     def check_place(self) -> None:
         """Delta can be kept anywhere that delta-rs knows."""
 
-    def last(self, batch: int) -> Commit | None:
+    def last(self, batch: int) -> TableCommit | None:
         """The newest commit of ours."""
         return self.log.last()
 
-    def clean(self, last: Commit | None) -> None:
+    def clean(self, last: TableCommit | None) -> None:
         """Remove what was written for batches that were never committed, if whoever wrote it can no longer do so."""
         named = [match for each in self.files.list() if (match := _DIRECTORY.fullmatch(each.name))]
         leftovers = [match[0] for match in named if last and _is_leftover(int(match[1]), match[2], last)]
@@ -76,11 +76,11 @@ class DeltaTable(Table):
             for name in leftovers:
                 self.files.delete(name)
 
-    def stage(self, rows: DataFrame, draft: Commit) -> Appending:
+    def stage(self, rows: DataFrame, draft: TableCommit) -> StagedAppend:
         """Have the executors write the rows."""
         opened = self.log.open()
         check_columns(self.log.last(), draft, self, may_grow=False)
-        staged = Appending(self, opened, rows.schema, f"batch-{draft.batch}-{draft.attempt}")
+        staged = StagedAppend(self, opened, rows.schema, f"batch-{draft.batch}-{draft.attempt}")
         try:
             write_parts(rows, self.files, staged.directory)
             staged.parts = parts(self.files, staged.directory)
@@ -98,7 +98,7 @@ class DeltaTable(Table):
         held.log = self.log.as_of_now()
         return held
 
-    def commits(self) -> Iterator[Commit]:
+    def commits(self) -> Iterator[TableCommit]:
         """The batches that the log still has, oldest first."""
         return self.log.commits()
 
@@ -108,7 +108,7 @@ class DeltaTable(Table):
 
 
 @dataclass
-class Appending:
+class StagedAppend:
     """Files in a directory of their own, which the log does not name yet."""
 
     table: DeltaTable
@@ -121,7 +121,7 @@ class Appending:
     def rows(self) -> int:
         return sum(each.rows for each in self.parts)
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: TableCommit) -> None:
         """Have the log name them."""
         actions = [_add(each) for each in self.parts if each.rows]
         if self.opened is None:
@@ -136,7 +136,7 @@ class Appending:
         self.table.files.delete(self.directory)
 
 
-def _is_leftover(batch: int, attempt: str, last: Commit) -> bool:
+def _is_leftover(batch: int, attempt: str, last: TableCommit) -> bool:
     return batch > last.batch or (batch == last.batch and attempt != last.attempt)
 
 

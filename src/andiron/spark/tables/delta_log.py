@@ -23,9 +23,9 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import create_table_with_add_actions
 from pyspark.sql.types import StructType
 
-from andiron.spark.tables.commit import Commit
-from andiron.spark.tables.ranges import TableError
-from andiron.spark.tables.writer import Overtaken
+from andiron.spark.tables.checkpoint import TableError
+from andiron.spark.tables.table_commit import TableCommit
+from andiron.spark.tables.table_writer import AlreadyCommitted
 
 NOTE = "andiron"
 _LOOK_BACK = 20  # commits; others may have made some since our last
@@ -54,7 +54,7 @@ class DeltaLog:
         except TableNotFoundError:
             return None
 
-    def last(self) -> Commit | None:
+    def last(self) -> TableCommit | None:
         """The newest commit of ours; None if there is no table."""
         opened = self.open()
         if opened is None:
@@ -65,7 +65,7 @@ class DeltaLog:
                     return self._commit(entry)
         raise TableError(f"{self.location} is a Delta table that Andiron has not made; choose another path")
 
-    def commits(self) -> Iterator[Commit]:
+    def commits(self) -> Iterator[TableCommit]:
         """The commits of ours that the log still has, oldest first.
 
         delta-rs tells of those too that were made since the table was opened. They are known by their application
@@ -83,7 +83,7 @@ class DeltaLog:
         self,
         schema: StructType,
         actions: list[Any],
-        commit: Commit,
+        commit: TableCommit,
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """Make the table, with its first batch."""
@@ -98,21 +98,21 @@ class DeltaLog:
                 commit_properties=properties(commit),
             )
 
-    def append(self, opened: Any, schema: StructType, actions: list[Any], commit: Commit) -> None:
+    def append(self, opened: Any, schema: StructType, actions: list[Any], commit: TableCommit) -> None:
         """Add files to the table that was opened."""
         with self.overtaking(commit):
             opened.create_write_transaction(
                 actions, "append", delta_schema(schema), commit_properties=properties(commit)
             )
 
-    def fence(self, last: Commit) -> None:
+    def fence(self, last: TableCommit) -> None:
         """Keep any run that has opened the table before from committing to it: it would find this commit first."""
         opened = self.open()
         again = deltalake.CommitProperties(app_transactions=[deltalake.Transaction(last.query, last.batch)])
         opened.create_write_transaction([], "append", opened.schema(), commit_properties=again)
 
     @contextlib.contextmanager
-    def overtaking(self, commit: Commit) -> Iterator[None]:
+    def overtaking(self, commit: TableCommit) -> Iterator[None]:
         """Tell a commit that another run has made already from one that failed."""
         try:
             yield
@@ -125,16 +125,16 @@ class DeltaLog:
             ):
                 if there.attempt == commit.attempt:
                     return  # it was made, and only the answer went wrong
-                raise Overtaken(f"{self.location}: batch {commit.batch} is there") from error
+                raise AlreadyCommitted(f"{self.location}: batch {commit.batch} is there") from error
             raise TableError(
                 f"{self.location}: batch {commit.batch} could not be committed: {error}"
             ) from error
 
-    def _commit(self, entry: Mapping[str, Any]) -> Commit:
-        return Commit.of_json(entry[NOTE], f"{self.location}, version {entry.get('version')}")
+    def _commit(self, entry: Mapping[str, Any]) -> TableCommit:
+        return TableCommit.of_json(entry[NOTE], f"{self.location}, version {entry.get('version')}")
 
 
-def properties(commit: Commit) -> Any:
+def properties(commit: TableCommit) -> Any:
     """What a commit brings beside its files."""
     return deltalake.CommitProperties(
         custom_metadata={NOTE: commit.as_json()},

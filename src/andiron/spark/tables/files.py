@@ -3,7 +3,7 @@
 Driver and executors must mean the same place by a name. So a path without a scheme is made absolute and handed to
 Spark as a file: URI: left as it is, Spark would look for it in the cluster's default file system.
 
-Read next: ranges.py.
+Read next: checkpoint.py.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ATOMIC_RENAME = ("file", "hdfs", "viewfs")
 _LOCAL = "file"
 
 
-class Found(NamedTuple):
+class FileEntry(NamedTuple):
     """A file or a directory, by its name below the root."""
 
     name: str
@@ -27,7 +27,7 @@ class Found(NamedTuple):
 
 
 class Files:
-    """What lies below `location`; names are relative to it, with "/" between their parts."""
+    """The files below `location`; names are relative to it, with "/" between their parts."""
 
     def __init__(self, location: str) -> None:
         scheme, colon, rest = location.partition(":")
@@ -70,12 +70,12 @@ class Files:
         with self._fs.open_output_stream(self.path(name), compression=None) as file:
             file.write(text.encode())
 
-    def list(self, name: str = "") -> Iterator[Found]:
+    def list(self, name: str = "") -> Iterator[FileEntry]:
         """What is in a directory, by name; nothing if there is no such directory."""
         selector = fs.FileSelector(self.path(name), allow_not_found=True)
         for each in sorted(self._fs.get_file_info(selector), key=lambda info: info.path):
             inside = f"{name}/{each.base_name}" if name else each.base_name
-            yield Found(inside, each.type == fs.FileType.Directory, each.size or 0)
+            yield FileEntry(inside, each.type == fs.FileType.Directory, each.size or 0)
 
     def make_directory(self, name: str = "") -> None:
         """Make a directory, with those around it."""

@@ -9,7 +9,7 @@ The rename of the staged directory is the commit: a batch is there whole, with i
 rename to the same name fails. Readers pass over names that begin with "_", and see `batch` as a column. File systems
 that cannot rename a directory at once, as object stores, are refused: Delta is for those.
 
-Read next: writer.py, then delta.py.
+Read next: table_writer.py, then delta.py.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
-from andiron.spark.tables.commit import Commit, read_commit
-from andiron.spark.tables.files import ATOMIC_RENAME, Files, Found
-from andiron.spark.tables.ranges import TableError
+from andiron.spark.tables.checkpoint import TableError
+from andiron.spark.tables.files import ATOMIC_RENAME, FileEntry, Files
 from andiron.spark.tables.table import Table
-from andiron.spark.tables.writer import Overtaken, check_columns
+from andiron.spark.tables.table_commit import TableCommit, read_commit
+from andiron.spark.tables.table_writer import AlreadyCommitted, check_columns
 
 COMMIT = "_commit.json"
 STAGING = "_staging"
@@ -57,7 +57,7 @@ class ParquetTable(Table):
                 f"({', '.join(ATOMIC_RENAME)}); on {self.files.scheme} use a DeltaTable"
             )
 
-    def last(self, batch: int) -> Commit | None:
+    def last(self, batch: int) -> TableCommit | None:
         """The newest commit; found without a listing where it is the one expected."""
         for number in (batch + 1, batch, batch - 1):
             found = self._commit(number) if number >= 0 else None
@@ -66,7 +66,7 @@ class ParquetTable(Table):
         numbers = self._numbers()
         return self._commit(numbers[-1]) if numbers else None
 
-    def clean(self, last: Commit | None) -> None:
+    def clean(self, last: TableCommit | None) -> None:
         """Remove what other runs have staged. One may still be alive: it must not find half of it to be renamed."""
         if self.files.exists(STAGING):
             self.files.move(STAGING, f"{_TRASH}{secrets.token_hex(8)}")
@@ -74,10 +74,10 @@ class ParquetTable(Table):
             if each.name.startswith(_TRASH):
                 self.files.delete(each.name)
 
-    def stage(self, rows: DataFrame, draft: Commit) -> Staged:
+    def stage(self, rows: DataFrame, draft: TableCommit) -> StagedDirectory:
         """Have the executors write the rows."""
         check_columns(self.last(draft.batch), draft, self, may_grow=True)
-        staged = Staged(self, f"{STAGING}/batch={draft.batch}-{draft.attempt}")
+        staged = StagedDirectory(self, f"{STAGING}/batch={draft.batch}-{draft.attempt}")
         try:
             write_parts(rows, self.files, staged.directory)
             staged.parts = parts(self.files, staged.directory)
@@ -94,7 +94,7 @@ class ParquetTable(Table):
         held._held = self._numbers()
         return held
 
-    def commits(self) -> Iterator[Commit]:
+    def commits(self) -> Iterator[TableCommit]:
         """All batches, oldest first."""
         for number in self._numbers():
             found = self._commit(number)
@@ -122,7 +122,7 @@ class ParquetTable(Table):
         found = (_BATCH.fullmatch(each.name) for each in self.files.list() if each.is_directory)
         return sorted(int(match[1]) for match in found if match)
 
-    def _commit(self, number: int) -> Commit | None:
+    def _commit(self, number: int) -> TableCommit | None:
         name = f"batch={number}/{COMMIT}"
         text = self.files.read(name)
         return None if text is None else read_commit(text, self.files.path(name))
@@ -139,7 +139,7 @@ class Part:
 
 
 @dataclass
-class Staged:
+class StagedDirectory:
     """A directory that is to become a batch."""
 
     table: ParquetTable
@@ -150,7 +150,7 @@ class Staged:
     def rows(self) -> int:
         return sum(each.rows for each in self.parts)
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: TableCommit) -> None:
         """Rename it."""
         files, target = self.table.files, f"batch={commit.batch}"
         note = f"{self.directory}/{COMMIT}"
@@ -161,7 +161,7 @@ class Staged:
         except OSError as error:
             there = self.table._commit(commit.batch)
             if there is not None and (there.query, there.ranges) == (commit.query, commit.ranges):
-                raise Overtaken(f"{self.table}: batch {commit.batch} is there") from error
+                raise AlreadyCommitted(f"{self.table}: batch {commit.batch} is there") from error
             raise
 
     def discard(self) -> None:
@@ -211,6 +211,6 @@ def _span(told: Any) -> tuple[int, int] | None:
     return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
 
 
-def _is_part(each: Found) -> bool:
+def _is_part(each: FileEntry) -> bool:
     base = each.name.rpartition("/")[2]
     return not each.is_directory and base.endswith(".parquet") and not base.startswith(("_", "."))

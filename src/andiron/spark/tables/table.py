@@ -12,7 +12,7 @@
 foreachBatch of their own call `appending(…)` for a function of (rows, batch id), which may stand beside other
 writes there; such a job keeps its rows (`persist`) if it reads them more than once.
 
-Read next: writer.py.
+Read next: table_writer.py.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.frames.typed import Typed
-from andiron.spark.tables.commit import HOLDS, Commit, Holds, Promise
-from andiron.spark.tables.ranges import Checkpoint, TableError
-from andiron.spark.tables.writer import Staged, TableWriter
+from andiron.spark.tables.checkpoint import Checkpoint, TableError
+from andiron.spark.tables.table_commit import HOLDS, Holds, TableCommit, TablePromise
+from andiron.spark.tables.table_writer import StagedBatch, TableWriter
 
 ORIGIN = ("topic", "partition", "offset")
 BOOTSTRAP = "kafka.bootstrap.servers"
 
 
-class Appended(TypedDict):
-    """What is told about rows that are appended."""
+class AppendOptions(TypedDict):
+    """What `append` and `appending` take beside the rows."""
 
     checkpoint: Required[str]  # of the query; the table reads its ranges there
     # What is promised, and checked by `andiron table verify`: "every" if nothing is said
@@ -49,8 +49,8 @@ class Appended(TypedDict):
     reader_group: NotRequired[str]  # and the group that shows how far that one is
 
 
-class Upserted(TypedDict):
-    """What is told about rows that replace others."""
+class UpsertOptions(TypedDict):
+    """What `upsert` and `upserting` take beside the rows and their keys."""
 
     checkpoint: Required[str]
     count: NotRequired[str]
@@ -72,7 +72,7 @@ class Table(ABC):
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
-    def append(self, data: DataFrame | Typed, **what: Unpack[Appended]) -> DataStreamWriter:
+    def append(self, data: DataFrame | Typed, **what: Unpack[AppendOptions]) -> DataStreamWriter:
         """A query that appends its rows, ready for `.trigger(…).start()`.
 
         Of what `typed_json` gives, the records that fit become rows, and the others are written to their dead-letter
@@ -81,7 +81,7 @@ class Table(ABC):
         rows = data.parsed if isinstance(data, Typed) else data
         return stream(rows, self.appending(data, **what), "append")
 
-    def appending(self, data: DataFrame | Typed, **what: Unpack[Appended]) -> TableWriter:
+    def appending(self, data: DataFrame | Typed, **what: Unpack[AppendOptions]) -> TableWriter:
         """What `append` puts into foreachBatch; it takes micro-batches of `data`, or of `data.parsed`."""
         letters, bootstrap, count = letters_of(what), what.get("bootstrap"), what.get("count")
         typed = data if isinstance(data, Typed) else None
@@ -93,7 +93,7 @@ class Table(ABC):
         if typed is not None and bootstrap is None:
             raise ValueError("typed records may be dead letters; give the cluster they go to as bootstrap=")
         holds = holding(rows, what.get("holds"), count)
-        promise = Promise(holds, count, typed.dead_letters if typed else letters)
+        promise = TablePromise(holds, count, typed.dead_letters if typed else letters)
         self.check_place()
         options = {**({BOOTSTRAP: bootstrap} if bootstrap else {}), **what.get("sink_options", {})}
         return TableWriter(self, Checkpoint(what["checkpoint"]), promise, "append", typed, options)
@@ -103,15 +103,15 @@ class Table(ABC):
         """Raise if a table cannot be kept here."""
 
     @abstractmethod
-    def last(self, batch: int) -> Commit | None:
+    def last(self, batch: int) -> TableCommit | None:
         """The newest commit, where `batch` is expected to be it or to follow it."""
 
     @abstractmethod
-    def clean(self, last: Commit | None) -> None:
+    def clean(self, last: TableCommit | None) -> None:
         """Remove what killed runs have left."""
 
     @abstractmethod
-    def stage(self, rows: DataFrame, draft: Commit) -> Staged:
+    def stage(self, rows: DataFrame, draft: TableCommit) -> StagedBatch:
         """Write the rows, so that they are not yet part of the table."""
 
     # ── reading ──────────────────────────────────────────────────────────────────────
@@ -121,7 +121,7 @@ class Table(ABC):
         """The same table, of which no more is seen than there is at this moment: a query may be writing it."""
 
     @abstractmethod
-    def commits(self) -> Iterator[Commit]:
+    def commits(self) -> Iterator[TableCommit]:
         """All batches that are known, oldest first."""
 
     @abstractmethod
@@ -142,7 +142,7 @@ class Table(ABC):
         return 0 if dataset is None else int(dataset.count_rows())
 
 
-def letters_of(what: Appended | Upserted) -> DeadLetters | None:
+def letters_of(what: AppendOptions | UpsertOptions) -> DeadLetters | None:
     """Where another query sends what is not among the rows, as far as that was told."""
     topic = what.get("dead_letters")
     return DeadLetters(topic, what.get("reader", ""), what.get("reader_group", "")) if topic else None

@@ -12,7 +12,7 @@ delta-rs can change).
 Nulls are keys like any other. Two rows with one key in a batch would leave it open which of them counts, and are
 refused.
 
-Read next: delta_log.py, writer.py.
+Read next: delta_log.py, table_writer.py.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from andiron.spark.tables.commit import Commit
+from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.delta_log import DeltaLog, properties
-from andiron.spark.tables.ranges import TableError
-from andiron.spark.tables.writer import check_columns
+from andiron.spark.tables.table_commit import TableCommit
+from andiron.spark.tables.table_writer import check_columns
 
 SETTINGS = {
     "delta.logRetentionDuration": "interval 7 days",
@@ -57,20 +57,20 @@ class Upserts:
     def __str__(self) -> str:
         return f"the table {self.log.location}"
 
-    def last(self, batch: int) -> Commit | None:
+    def last(self, batch: int) -> TableCommit | None:
         """The newest commit of ours."""
         return self.log.last()
 
-    def clean(self, last: Commit | None) -> None:
+    def clean(self, last: TableCommit | None) -> None:
         """A merge that was killed leaves files that the log does not name; Delta's vacuum removes them."""
 
-    def stage(self, rows: DataFrame, draft: Commit) -> Merging:
+    def stage(self, rows: DataFrame, draft: TableCommit) -> StagedMerge:
         """Collect the rows."""
         opened = self.log.open()
         check_columns(self.log.last(), draft, self, may_grow=False)
         collected = rows.toArrow()
         self._check_keys(collected)
-        return Merging(self, opened, rows.schema, collected)
+        return StagedMerge(self, opened, rows.schema, collected)
 
     def _check_keys(self, rows: pa.Table) -> None:
         counted = rows.select(self.keys).group_by(list(self.keys)).aggregate([([], "count_all")])
@@ -84,7 +84,7 @@ class Upserts:
 
 
 @dataclass
-class Merging:
+class StagedMerge:
     """Rows on the driver."""
 
     into: Upserts
@@ -96,7 +96,7 @@ class Merging:
     def rows(self) -> int:
         return int(self.collected.num_rows)
 
-    def commit(self, commit: Commit) -> None:
+    def commit(self, commit: TableCommit) -> None:
         """Merge them."""
         delta = self.into.log
         if self.opened is None and self.rows:
@@ -121,7 +121,7 @@ class Merging:
     def discard(self) -> None:
         """Nothing was written."""
 
-    def _merge(self, commit: Commit) -> None:
+    def _merge(self, commit: TableCommit) -> None:
         same = " AND ".join(f"(old.`{key}` IS NOT DISTINCT FROM new.`{key}`)" for key in self.into.keys)
         with self.into.log.overtaking(commit):
             merger = self.opened.merge(

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from andiron.spark.runtime import forkserver, stand_in
+from andiron.spark.runtime import forkserver, python_stand_in
 from andiron.spark.runtime.forkserver import QUIETLY, Request, can_be_forked, path_of, preload
 from peers.waiting import eventually
 
@@ -59,7 +59,7 @@ class Served:
     def start(self, *arguments: str, **environ: str) -> subprocess.Popen[str]:
         environ = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(self.folder), **environ}
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        command = [sys.executable, "-IS", stand_in.__file__, self.address, *arguments]
+        command = [sys.executable, "-IS", python_stand_in.__file__, self.address, *arguments]
         return subprocess.Popen(command, env={**os.environ, **environ}, cwd=self.folder, text=True, **pipes)
 
     def forks(self) -> list[int]:
@@ -160,7 +160,8 @@ def test_a_server_with_two_threads_forks_nobody(tmp_path: Path) -> None:
         command = [sys.executable, "-c", two, str(tmp_path), str(listener.fileno())]
         server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[listener.fileno()])
     asked = subprocess.run(
-        [sys.executable, "-IS", stand_in.__file__, str(tmp_path / "socket"), "-m", "platform"], check=True
+        [sys.executable, "-IS", python_stand_in.__file__, str(tmp_path / "socket"), "-m", "platform"],
+        check=True,
     )
     server.communicate()
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from andiron.spark.runtime import java
-from andiron.spark.runtime.java import Java, NoJava, find_java, front_of, inspect, use_java
+from andiron.spark.runtime.java import Java, NoJava, find_java, front_of, inspect_java, use_java
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def test_what_does_not_start_is_no_java(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/java").write_text("#!/bin/sh\nexit 3\n")
     (tmp_path / "bin/java").chmod(0o755)
-    assert inspect(str(tmp_path)) is None
+    assert inspect_java(str(tmp_path)) is None
 
 
 def test_a_whole_java_is_used_as_it_is(make_java):

@@ -8,7 +8,7 @@ from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.model.ids import TopicPartition
 from andiron.model.settings import SettingError
 from andiron.spark.source.offsets import AtOffsets, AtTime, AtTimes, Everywhere
-from andiron.spark.source.options import Which, include_headers, parse_options
+from andiron.spark.source.options import TopicChoice, include_headers, parse_options
 from andiron.spark.source.plan import Limits
 
 A0 = TopicPartition("a", 0)
@@ -26,7 +26,7 @@ def batch(**given: str):
 def test_the_defaults_are_those_of_sparks_own_source():
     options = stream()
 
-    assert options.which == Which(topics=("a",))
+    assert options.which == TopicChoice(topics=("a",))
     assert options.starting == Everywhere(LATEST)
     assert batch().starting == Everywhere(EARLIEST)
     assert batch().ending == Everywhere(LATEST)
@@ -53,9 +53,9 @@ def test_options_travel_to_the_tasks():
 @pytest.mark.parametrize(
     ("given", "which", "text"),
     [
-        ({"subscribe": " a, b ,a,"}, Which(topics=("a", "b")), "subscribe=a,b"),
-        ({"subscribePattern": "a.*"}, Which(pattern="a.*"), "subscribePattern=a.*"),
-        ({"assign": '{"a":[0]}'}, Which(partitions=(A0,)), "assign=a-0"),
+        ({"subscribe": " a, b ,a,"}, TopicChoice(topics=("a", "b")), "subscribe=a,b"),
+        ({"subscribePattern": "a.*"}, TopicChoice(pattern="a.*"), "subscribePattern=a.*"),
+        ({"assign": '{"a":[0]}'}, TopicChoice(partitions=(A0,)), "assign=a-0"),
     ],
 )
 def test_one_option_says_what_is_read(given, which, text):
@@ -67,7 +67,7 @@ def test_one_option_says_what_is_read(given, which, text):
 
 
 def test_a_pattern_is_for_whole_names():
-    assert not Which(pattern="a").includes(TopicPartition("aa", 0))
+    assert not TopicChoice(pattern="a").includes(TopicPartition("aa", 0))
 
 
 def test_a_time_wins_over_times_and_times_win_over_offsets():

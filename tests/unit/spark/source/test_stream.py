@@ -37,7 +37,7 @@ def world() -> Iterator[World]:
 
 @pytest.fixture(autouse=True)
 def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("andiron.spark.source.ends.PACE_S", -1.0)
+    monkeypatch.setattr("andiron.spark.source.log_ends.PACE_S", -1.0)
 
 
 def reader(world: World, **given: str) -> StreamReader:

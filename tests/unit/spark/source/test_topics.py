@@ -12,7 +12,7 @@ from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 from andiron.model.settings import SettingError
 from andiron.spark.source.offsets import AtOffsets, AtTime, AtTimes, Everywhere
-from andiron.spark.source.options import Which
+from andiron.spark.source.options import TopicChoice
 from andiron.spark.source.plan import Log
 from andiron.spark.source.topics import NO_MATCH, Topics, Unreachable, check_named, reaching
 from unit.spark.world import EARLIEST, LATEST, World
@@ -27,14 +27,14 @@ def world() -> Iterator[World]:
         yield made
 
 
-def topics(world: World, which: Which, committed: bool = False) -> Topics:
+def topics(world: World, which: TopicChoice, committed: bool = False) -> Topics:
     return Topics(Client(world.broker.bootstrap), which, committed=committed)
 
 
 def test_topics_are_found_by_name(world: World) -> None:
     world.make("u")
 
-    assert topics(world, Which(topics=("u", "t"))).find() == ([U0, T0, T1], [])
+    assert topics(world, TopicChoice(topics=("u", "t"))).find() == ([U0, T0, T1], [])
 
 
 def test_topics_are_found_by_pattern_and_internal_ones_are_not(world: World) -> None:
@@ -42,26 +42,26 @@ def test_topics_are_found_by_pattern_and_internal_ones_are_not(world: World) -> 
     world.make("t-2")
     world.make("__tt", internal=True)
 
-    assert topics(world, Which(pattern=".*t")).find() == ([T0, T1], [])
+    assert topics(world, TopicChoice(pattern=".*t")).find() == ([T0, T1], [])
 
 
 def test_partitions_are_found_by_number(world: World) -> None:
-    assert topics(world, Which(partitions=(T1,))).find() == ([T1], [])
+    assert topics(world, TopicChoice(partitions=(T1,))).find() == ([T1], [])
 
 
 def test_what_is_not_there_is_told(world: World) -> None:
-    found = topics(world, Which(topics=("t", "nope"))).find()
+    found = topics(world, TopicChoice(topics=("t", "nope"))).find()
     assert found == ([T0, T1], ["nope"])
     with pytest.raises(SettingError, match="there is no topic 'nope' in the cluster"):
         found.all()
     with pytest.raises(SettingError, match="there is no topic 'u' in the cluster"):
-        topics(world, Which(partitions=(T0, U0))).find().all()
+        topics(world, TopicChoice(partitions=(T0, U0))).find().all()
 
 
 def test_an_assigned_partition_that_is_not_there_is_passed_over_until_it_is(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = topics(world, Which(partitions=(T0, T2)))
+    asked = topics(world, TopicChoice(partitions=(T0, T2)))
     with caplog.at_level(logging.WARNING):
         assert asked.find() == asked.find() == ([T0], [])
     assert caplog.text.count("t-2: not there") == 1
@@ -74,11 +74,11 @@ def test_a_topic_that_may_not_be_seen_is_told_as_the_broker_does(world: World) -
     world.broker.topics["t"].error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED.number
 
     with pytest.raises(Exception, match="TOPIC_AUTHORIZATION_FAILED"):
-        topics(world, Which(topics=("t",))).find()
+        topics(world, TopicChoice(topics=("t",))).find()
 
 
 def test_a_topic_made_anew_has_another_id(world: World) -> None:
-    asked = topics(world, Which(topics=("t",)))
+    asked = topics(world, TopicChoice(topics=("t",)))
     asked.find()
     before = asked.ids()
     world.drop("t")
@@ -90,7 +90,7 @@ def test_a_topic_made_anew_has_another_id(world: World) -> None:
 
 def test_logs_begin_and_end(world: World) -> None:
     world.delete_before("t", 0, 4)
-    asked = topics(world, Which(topics=("t",)))
+    asked = topics(world, TopicChoice(topics=("t",)))
 
     assert asked.starts([T0, T1]) == {T0: 4, T1: 0}
     assert asked.ends([T0, T1]) == {T0: 10, T1: 5}
@@ -100,7 +100,7 @@ def test_logs_begin_and_end(world: World) -> None:
 
 def test_a_reader_of_committed_records_stops_at_an_open_transaction(world: World) -> None:
     world.logs[T0].open_from = 7
-    asked = topics(world, Which(topics=("t",)), committed=True)
+    asked = topics(world, TopicChoice(topics=("t",)), committed=True)
 
     assert asked.ends([T0, T1]) == {T0: 7, T1: 5}
     assert asked.watermarks([T0]) == {T0: 10}
@@ -108,7 +108,7 @@ def test_a_reader_of_committed_records_stops_at_an_open_transaction(world: World
 
 
 def test_a_record_has_an_average_size(world: World) -> None:
-    asked = topics(world, Which(topics=("t",)))
+    asked = topics(world, TopicChoice(topics=("t",)))
     asked.find()
     sizes = asked.record_bytes([T0, T1])
 
@@ -122,7 +122,7 @@ def test_a_record_has_an_average_size(world: World) -> None:
 
 
 def resolve(world: World, place, **options) -> dict[TopicPartition, int]:
-    asked = topics(world, Which(topics=("t",)))
+    asked = topics(world, TopicChoice(topics=("t",)))
     partitions = asked.find().all()
     check_named(place, partitions)
     return asked.resolve_start(
@@ -151,7 +151,7 @@ def test_a_time_after_the_last_record_is_an_error_unless_told_otherwise(world: W
     with pytest.raises(SettingError, match=r"t-0 has no record as new as that; .*Strategy=latest"):
         resolve(world, AtTime(9999))
     assert resolve(world, AtTime(9999), late_is_latest=True) == {T0: 10, T1: 5}
-    asked = topics(world, Which(topics=("t",)))
+    asked = topics(world, TopicChoice(topics=("t",)))
     assert asked.resolve(AtTime(9999), [T0], {T0: 10}) == {T0: NO_MATCH}
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
+from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.delta import DeltaTable
-from andiron.spark.tables.ranges import TableError
 from unit.spark.tables.worlds import Rows, checkpoint, draft, without_spark
 
 

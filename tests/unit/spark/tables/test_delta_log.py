@@ -7,9 +7,9 @@ from pathlib import Path
 import deltalake
 import pytest
 
+from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.delta_log import DeltaLog, delta_schema
-from andiron.spark.tables.ranges import TableError
-from andiron.spark.tables.writer import Overtaken
+from andiron.spark.tables.table_writer import AlreadyCommitted
 from unit.spark.tables.worlds import SCHEMA, draft, table_of
 
 
@@ -54,7 +54,7 @@ def test_of_two_runs_that_commit_a_batch_one_does(log: DeltaLog) -> None:
     opened = [log.open(), log.open()]
     log.append(opened[0], SCHEMA, [], draft(1, 0, 4, attempt="a1"))
 
-    with pytest.raises(Overtaken):
+    with pytest.raises(AlreadyCommitted):
         log.append(opened[1], SCHEMA, [], draft(1, 0, 4, attempt="a2"))
     assert len(list(log.commits())) == 2
 
@@ -62,7 +62,7 @@ def test_of_two_runs_that_commit_a_batch_one_does(log: DeltaLog) -> None:
 def test_of_two_runs_that_make_the_table_one_does(log: DeltaLog) -> None:
     log.create(SCHEMA, [], draft(0, 0, 0, attempt="a1"))
 
-    with pytest.raises(Overtaken):
+    with pytest.raises(AlreadyCommitted):
         log.create(SCHEMA, [], draft(0, 0, 0, attempt="a2"))
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
+from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.parquet import COMMIT, ParquetTable
-from andiron.spark.tables.ranges import TableError
-from andiron.spark.tables.writer import Overtaken
+from andiron.spark.tables.table_writer import AlreadyCommitted
 from unit.spark.tables.worlds import Rows, draft, without_spark
 
 
@@ -90,7 +90,7 @@ def test_of_two_runs_that_commit_a_batch_one_does(table: ParquetTable) -> None:
     staged = [table.stage(Rows([0, 1]).as_rows(), each) for each in (first, second)]
     staged[0].commit(first)
 
-    with pytest.raises(Overtaken):
+    with pytest.raises(AlreadyCommitted):
         staged[1].commit(second)
     assert table.count_rows() == 2
 

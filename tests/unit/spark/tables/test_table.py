@@ -9,8 +9,8 @@ import pytest
 
 from andiron.spark.frames.dead_letters import DeadLetters
 from andiron.spark.frames.typed import Typed
+from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.parquet import ParquetTable
-from andiron.spark.tables.ranges import TableError
 from unit.spark.tables.worlds import SCHEMA, Rows, checkpoint
 
 

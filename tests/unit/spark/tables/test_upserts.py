@@ -11,8 +11,8 @@ import pytest
 from pyspark.sql.types import StructType
 
 from andiron.spark.tables import upserts
+from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.delta_log import DeltaLog
-from andiron.spark.tables.ranges import TableError
 from andiron.spark.tables.upserts import Upserts
 from unit.spark.tables.worlds import draft
 

@@ -16,8 +16,8 @@ from pyspark.sql.types import StructType
 from andiron.model.ids import TopicPartition
 from andiron.spark.source.plan import Range
 from andiron.spark.tables import delta, parquet
-from andiron.spark.tables.commit import Commit, Promise
 from andiron.spark.tables.files import Files
+from andiron.spark.tables.table_commit import TableCommit, TablePromise
 
 SCHEMA = (
     StructType().add("id", "string").add("topic", "string").add("partition", "integer").add("offset", "long")
@@ -92,10 +92,10 @@ def without_spark(monkeypatch: Any) -> None:
     monkeypatch.setattr(delta, "write_parts", write_parts)
 
 
-def draft(batch: int, start: int, end: int, *, attempt: str = "a1", **more: Any) -> Commit:
+def draft(batch: int, start: int, end: int, *, attempt: str = "a1", **more: Any) -> TableCommit:
     columns = {each.name: each.dataType.simpleString() for each in SCHEMA.fields}
-    made = Commit("q", batch, (Range(T0, start, end),), {T0: 0}, attempt=attempt, columns=columns)
-    return Commit(**{**{name: getattr(made, name) for name in made.__slots__}, **more})
+    made = TableCommit("q", batch, (Range(T0, start, end),), {T0: 0}, attempt=attempt, columns=columns)
+    return TableCommit(**{**{name: getattr(made, name) for name in made.__slots__}, **more})
 
 
 def checkpoint(at: Path, *ends: int, query: str = "q") -> str:
@@ -107,4 +107,4 @@ def checkpoint(at: Path, *ends: int, query: str = "q") -> str:
     return str(at)
 
 
-__all__ = ["SCHEMA", "T0", "Promise", "Rows", "checkpoint", "draft", "table_of", "without_spark"]
+__all__ = ["SCHEMA", "T0", "Rows", "TablePromise", "checkpoint", "draft", "table_of", "without_spark"]
