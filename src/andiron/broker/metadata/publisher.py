@@ -93,7 +93,7 @@ class MetadataPublisher:
         self._partitions.set_aside_strays()
         self._housekeeping.start(now)
         self._partitions.watch_isrs(now)
-        if told := self._metadata.image.kept.told():
+        if told := self._metadata.image.unserved.told():
             log.warning("kept for Kafka, and not enforced here: %s", told)
 
     def _changed(self, partition: Partition, now: Millis) -> None:
