@@ -25,7 +25,7 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.coordinators.coordinators import Coordinators
-from andiron.broker.metadata.broker_lifecycle import Lifecycle
+from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.housekeeping import Housekeeping
@@ -41,7 +41,7 @@ class MetadataPublisher:
     """Lets what is committed take effect here."""
 
     def __init__(
-        self, metadata: Metadata, lifecycle: Lifecycle, partitions: Partitions, housekeeping: Housekeeping,
+        self, metadata: Metadata, lifecycle: BrokerLifecycle, partitions: Partitions, housekeeping: Housekeeping,
         coordinators: Coordinators, step: Step,
     ) -> None:  # fmt: skip
         self._metadata, self._lifecycle, self._partitions = metadata, lifecycle, partitions
