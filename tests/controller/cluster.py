@@ -8,13 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.controller.brokers import RegisterBroker
+from andiron.controller.broker_registrations import registration
 from andiron.controller.controller import BeginCluster, Controller
 from andiron.controller.features import SUPPORTED
 from andiron.controller.image import Image, PartitionImage
-from andiron.controller.records import MetadataRecord, encode_record
+from andiron.controller.records import (
+    BrokerEndpoint,
+    BrokerFeature,
+    MetadataRecord,
+    RegisterBrokerRecord,
+    encode_record,
+)
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.model.machine import Loaded, TimePassed
+from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from andiron.wire.messages.alter_partition import (
     AlterPartitionRequest,
     AlterPartitionRequestPartition,
@@ -79,24 +86,33 @@ class Cluster:
     def register(
         self, number: int, *, run: int = 1, fenced: bool = False, rack: str | None = None, clean: bool = False
     ) -> int:
-        """Register a broker in its `run`-th life; returns its epoch."""
-        request = RegisterBroker(
-            broker_id=NodeId(number),
-            incarnation=bytes([number] * 15 + [run]),
-            endpoints=(("PLAINTEXT", f"host-{number}", 9092),),
-            features=SUPPORTED,
+        """Register a broker for the `run`-th time, and let it in at once unless `fenced`; returns its epoch."""
+        known, incarnation = self.image.brokers.get(NodeId(number)), bytes([number] * 15 + [run])
+        if known is not None and known.incarnation == incarnation:
+            return known.epoch
+        record = RegisterBrokerRecord(
+            broker_id=number,
+            incarnation_id=incarnation,
+            broker_epoch=self.image.next_offset,
+            end_points=[BrokerEndpoint("PLAINTEXT", f"host-{number}", 9092, 0)],
+            features=[BrokerFeature(name, least, most) for name, (least, most) in SUPPORTED.items()],
             rack=rack,
-            log_dirs=(directory(number),),
             fenced=fenced,
-            clean=clean,
+            log_dirs=[directory(number)],
         )
-        epoch: int = self.run(request)
-        return epoch
+        self.append(registration(record, self.image, self.settings, clean=clean))
+        return record.broker_epoch
+
+    def allocate_producer_ids(self, number: int) -> range:
+        """The next block of producer ids, for a broker."""
+        epoch = self.image.brokers[NodeId(number)].epoch
+        block = self.run(AllocateProducerIdsRequest(number, epoch))
+        return range(block.producer_id_start, block.producer_id_start + block.producer_id_len)
 
     # ── as brokers of their own do it ────────────────────────────────────────────────
 
     def ask_in(self, number: int, *, run: int = 1, **fields: Any) -> int:
-        """Register a broker over the wire, in its `run`-th life; returns its epoch. It is fenced yet."""
+        """Register a broker over the wire for the `run`-th time; returns its epoch. It is fenced yet."""
         given = {
             "broker_id": number,
             "incarnation_id": bytes([number] * 15 + [run]),

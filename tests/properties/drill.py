@@ -13,9 +13,9 @@ from typing import Any
 
 from andiron.controller.controller import Controller
 from andiron.controller.image import NO_LEADER, TOPIC, PartitionImage
-from andiron.controller.leadership import upkeep
+from andiron.controller.leader_election import periodic_elections
+from andiron.controller.partition_changes import TopicRules
 from andiron.controller.records import MetadataRecord, decode_record
-from andiron.controller.transition import Rules
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.model.machine import Loaded, TimePassed
 from andiron.wire.messages.alter_partition_reassignments import (
@@ -139,7 +139,7 @@ class Drill(Cluster):
         self.run(IncrementalAlterConfigsRequest([AlterConfigsResource(TOPIC, topic, [change])]))
 
     def look_after(self) -> None:
-        self.append(upkeep(self.image, self.settings))
+        self.append(periodic_elections(self.image, self.settings))
 
     def fail_over(self) -> None:
         """Another controller takes over from the log."""
@@ -207,8 +207,8 @@ class Drill(Cluster):
             assert self._rules(topic).unclean or self.unclean_asked or new.leader in known
             written.committed = written.held.get(new.leader, 0)
 
-    def _rules(self, topic: str) -> Rules:
-        return Rules.of(topic, self.image, self.settings)
+    def _rules(self, topic: str) -> TopicRules:
+        return TopicRules.of(topic, self.image, self.settings)
 
     def _enough(self, topic: str, partition: PartitionImage) -> bool:
         return len(partition.isr) >= min(self._rules(topic).min_insync, len(partition.replicas))

@@ -9,8 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from andiron.groups.classic.group import EMPTY, PREPARING, SESSION, STABLE, ClassicGroup
+from andiron.groups.classic.group import SESSION, ClassicGroup
 from andiron.groups.classic.records import written
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.group import TimerKey
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.machine import Promise
@@ -237,17 +238,17 @@ class Members(RuleBasedStateMachine):
         assert all(group.static_member(instance).id == id for instance, id in statics.items())
         assert not group.pending.keys() & members.keys()
         assert set(group.unsynced) <= set(members)
-        assert (group.state == EMPTY) <= (not members)
+        assert (group.state == ClassicState.EMPTY) <= (not members)
         assert (group.leader in members) if members else group.leader is None
 
     @invariant()
     def a_generation_is_of_one_mind(self) -> None:
         group = self._group
-        if group is None or not group.members or group.state == PREPARING:
+        if group is None or not group.members or group.state == ClassicState.PREPARING_REBALANCE:
             return
         assert all(group.protocol in member.protocols for member in group.members.values())
         assert all(member.join is None for member in group.members.values()), "all have been told"
-        if group.state == STABLE:
+        if group.state == ClassicState.STABLE:
             assert all(member.sync is None for member in group.members.values())
         else:
             assert group.members[group.leader].sync is None, "the leader does not wait for itself"
@@ -268,7 +269,7 @@ class Members(RuleBasedStateMachine):
         for member in group.members.values():
             assert member.may_be_silent or TimerKey(SESSION, GROUP, member.id) in timers
         assert all(TimerKey(SESSION, GROUP, id) in timers for id in group.pending)
-        if group.state == PREPARING:
+        if group.state == ClassicState.PREPARING_REBALANCE:
             assert TimerKey("classic-join", GROUP) in timers
         assert (TimerKey("classic-sync", GROUP) in timers) == bool(group.unsynced)
         assert len(timers) <= len(group.members) + len(group.pending) + 2
@@ -283,10 +284,14 @@ class Members(RuleBasedStateMachine):
     @invariant()
     def the_log_tells_the_same_story(self) -> None:
         group = self._group
-        if group is None or group.state not in (STABLE, EMPTY) or not self.classic.log:
+        if (
+            group is None
+            or group.state not in (ClassicState.STABLE, ClassicState.EMPTY)
+            or not self.classic.log
+        ):
             return
         again = self.classic.made_again().group()
-        if group.state == STABLE or group.generation:
+        if group.state == ClassicState.STABLE or group.generation:
             assert written(again) == written(group)
             assert again.state == group.state
 
@@ -296,7 +301,7 @@ class Members(RuleBasedStateMachine):
         self._learn()
         assert self.promises == []
         if self._group is not None:
-            assert self._group.state == EMPTY and not self._group.pending
+            assert self._group.state == ClassicState.EMPTY and not self._group.pending
         assert len(self.classic.world.timers) == 0
 
 

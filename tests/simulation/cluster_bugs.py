@@ -16,7 +16,7 @@ from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.replicas.fetch_intake import Intake
 from andiron.broker.replicas.housekeeping import Housekeeping
 from andiron.broker.replicas.partition import Partition
-from andiron.controller import in_sync, registrations, transition
+from andiron.controller import alter_partition, broker_registrations, partition_changes
 from andiron.controller.controller import Controller
 from andiron.controller.image import Image
 from andiron.controller.records import ConfigRecord, ProducerIdsRecord
@@ -286,11 +286,11 @@ def a_flush_that_could_not_begin_is_forgotten():
 
 @bug
 def a_broker_that_crashed_is_taken_for_one_that_stopped():
-    taken_in = registrations.taken_in
+    registration = broker_registrations.registration
     return patch.object(
-        registrations,
-        "taken_in",
-        lambda record, image, settings, *, clean: taken_in(record, image, settings, clean=True),
+        broker_registrations,
+        "registration",
+        lambda record, image, settings, *, clean: registration(record, image, settings, clean=True),
     )
 
 
@@ -317,14 +317,14 @@ def an_earlier_life_of_a_broker_may_join_the_isr():
     def any_life(member, image):
         return None
 
-    return patch.object(in_sync, "_check_eligible", any_life)
+    return patch.object(alter_partition, "_check_eligible", any_life)
 
 
 @bug
 def any_replica_may_lead():
-    of = transition.Rules.of.__func__
+    of = partition_changes.TopicRules.of.__func__
     return patch.object(
-        transition.Rules,
+        partition_changes.TopicRules,
         "of",
         classmethod(lambda cls, *args: of(cls, *args)._replace(unclean=True)),
     )
@@ -349,22 +349,22 @@ def a_reassignment_is_done_before_the_new_replicas_are_in_sync():
         staying = [replica for replica in wanted.replicas if replica not in wanted.removing]
         if not wanted.reassigning or not staying:
             return wanted
-        done = transition.with_replicas(wanted, staying)._replace(adding=(), removing=())
+        done = partition_changes.with_replicas(wanted, staying)._replace(adding=(), removing=())
         return done if done.isr else done._replace(isr=done.replicas[:1])
 
-    return patch.object(transition, "_reassigned", hasty)
+    return patch.object(partition_changes, "_finish_reassignment", hasty)
 
 
 @bug
 def whoever_was_in_sync_once_stays_eligible():
-    eligible = transition._eligible
+    with_elr = partition_changes._with_elr
 
     def lenient(old, after, rules, lost):
-        after = eligible(old, after, rules, lost)
+        after = with_elr(old, after, rules, lost)
         others = (each for each in after.replicas if each not in after.isr and each != lost)
         return after._replace(elr=tuple(others))
 
-    return patch.object(transition, "_eligible", lenient)
+    return patch.object(partition_changes, "_with_elr", lenient)
 
 
 @bug

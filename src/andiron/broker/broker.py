@@ -33,7 +33,7 @@ from andiron.broker.coordinators.marker_sender import MarkerSender
 from andiron.broker.coordinators.marker_writer import MarkerWriter
 from andiron.broker.coordinators.transaction_coordinator import TransactionCoordinator
 from andiron.broker.metadata.broker_channel import BrokerChannel
-from andiron.broker.metadata.broker_lifecycle import Lifecycle, Stage
+from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.metadata.producer_ids import ProducerIds
@@ -95,7 +95,7 @@ class Broker:
         self.metadata = metadata = Metadata(settings, directories, chance, self.calls, self.flushing, step)
         self.live = live = LiveSettings(settings, metadata)
         self.channel = ControllerChannel(metadata, self.calls, name, step)
-        self.lifecycle = lifecycle = Lifecycle(settings, metadata, self.channel, step)
+        self.lifecycle = lifecycle = BrokerLifecycle(settings, metadata, self.channel, step)
 
         # The logs here: as a follower, as a leader, and what time brings to both.
         hosted = Hosted()
@@ -139,10 +139,10 @@ class Broker:
         self.metadata.open(now)
         directories.begin()
         self.metadata.start(now)
-        life = self._chance.uuid()
+        incarnation = self._chance.uuid()
         if self.lifecycle.is_broker:
-            self.lifecycle.start(self.cluster_id, life, directories.ids, directories.clean_epoch, now)
-        self.lifecycle.controller.start(life, now)
+            self.lifecycle.start(self.cluster_id, incarnation, directories.ids, directories.clean_epoch, now)
+        self.lifecycle.controller.start(incarnation, now)
 
     @property
     def ready(self) -> bool:
@@ -156,10 +156,7 @@ class Broker:
 
     def leave(self, now: Millis) -> None:
         """Hand over what is led here, as far as others can take it."""
-        if self.lifecycle.is_broker and self.settings.membership.controlled_shutdown_enable:
-            self.lifecycle.leave(now)
-        else:
-            self.lifecycle.stage = Stage.LEFT
+        self.lifecycle.leave(now)
 
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""

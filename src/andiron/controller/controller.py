@@ -8,11 +8,11 @@
 seed and the position in the log, so the same request at the same position has the same answer. Two requests
 must not be decided at one position: append and replay the first before deciding the second.
 
-The one thing that is soft is who was heard of when (sessions.py). It is true whether the records of a decision
+The one thing that is soft is who was heard of when (broker_sessions.py). It is true whether the records of a decision
 are written or not, so every decision is firm. A controller that takes over is told so by `Loaded` and by the
 clock from then on: brokers that are silent are fenced, leaders given back to where they belong.
 
-Read next: topics.py, brokers.py, and broker/coordinators/shard.py, which runs this machine.
+Read next: topics.py, broker_registrations.py, and broker/coordinators/shard.py, which runs this machine.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from andiron.controller import (
-    brokers,
+    alter_partition,
+    broker_registrations,
     configs,
-    directories,
-    elections,
+    controller_registrations,
+    directory_assignments,
+    eligible_leader_replicas,
     features,
-    in_sync,
-    leadership,
+    leader_election,
     partitions,
     producer_ids,
     reassignments,
-    registrations,
     topics,
 )
-from andiron.controller.brokers import RegisterBroker, UnfenceBroker
-from andiron.controller.heartbeats import BrokerGone, Heartbeats
+from andiron.controller.broker_heartbeats import BrokerGone, BrokerHeartbeats
+from andiron.controller.broker_sessions import BrokerSessions
 from andiron.controller.image import Image
-from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.controller.records import (
     AbortTransactionRecord,
     BrokerRegistrationChangeRecord,
@@ -45,7 +44,6 @@ from andiron.controller.records import (
     RegisterBrokerRecord,
     UnregisterBrokerRecord,
 )
-from andiron.controller.sessions import Sessions
 from andiron.controller.settings import ControllerSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
@@ -86,9 +84,9 @@ class Controller:
         self.image = image = Image(noting=False)
         self._bootstrap = bootstrap
         self._settings, self._seed = settings, seed
-        self._sessions = sessions = Sessions(settings.broker_session_timeout_ms)
-        self._heartbeats = Heartbeats(image, settings, sessions)
-        self._upkeep_at = NEVER
+        self._sessions = sessions = BrokerSessions(settings.broker_session_timeout_ms)
+        self._heartbeats = BrokerHeartbeats(image, settings, sessions)
+        self._elections_at = NEVER
         # By request; each is given the request and the time.
         self._deciders: dict[type, Callable[[Any, Millis], Decided]] = {
             CreateTopicsRequest: lambda r, _: topics.create_topics(r, image, settings, self._chance()),
@@ -98,25 +96,26 @@ class Controller:
             IncrementalAlterConfigsRequest: lambda r, _: self._configured(
                 configs.incremental_alter_configs(r, image, settings)
             ),
-            AlterPartitionRequest: lambda r, _: in_sync.alter_partition(r, image, settings),
-            ElectLeadersRequest: lambda r, _: leadership.elect_leaders(r, image, settings),
+            AlterPartitionRequest: lambda r, _: alter_partition.alter_partition(r, image, settings),
+            ElectLeadersRequest: lambda r, _: leader_election.elect_leaders(r, image, settings),
             AlterPartitionReassignmentsRequest: lambda r, _: reassignments.alter_reassignments(
                 r, image, settings
             ),
             ListPartitionReassignmentsRequest: lambda r, _: reassignments.list_reassignments(r, image),
-            AssignReplicasToDirsRequest: lambda r, _: directories.assign_replicas(r, image, settings),
+            AssignReplicasToDirsRequest: lambda r, _: directory_assignments.assign_replicas(
+                r, image, settings
+            ),
             UpdateFeaturesRequest: lambda r, _: features.update_features(r, image, settings),
             AllocateProducerIdsRequest: lambda r, _: producer_ids.allocate_producer_ids(r, image),
-            AllocateProducerIds: lambda r, _: producer_ids.allocate(r, image),
-            BrokerRegistrationRequest: lambda r, now: registrations.register_broker(
+            BrokerRegistrationRequest: lambda r, now: broker_registrations.register_broker(
                 r, image, settings, sessions, now
             ),
-            ControllerRegistrationRequest: lambda r, _: registrations.register_controller(r, image),
-            UnregisterBrokerRequest: lambda r, _: registrations.unregister_broker(r, image, settings),
+            ControllerRegistrationRequest: lambda r, _: controller_registrations.register_controller(
+                r, image
+            ),
+            UnregisterBrokerRequest: lambda r, _: broker_registrations.unregister_broker(r, image, settings),
             BrokerHeartbeatRequest: self._heartbeats.decide,
             BrokerGone: self._heartbeats.gone,
-            RegisterBroker: lambda r, _: brokers.register(r, image, settings),
-            UnfenceBroker: lambda r, _: brokers.unfence(r, image, settings),
             BeginCluster: lambda r, _: self._begin(),
             Loaded: lambda r, now: self._loaded(now),
             TimePassed: lambda r, now: self._time_passed(now),
@@ -143,7 +142,7 @@ class Controller:
 
     def next_deadline(self) -> Millis:
         """When to come with TimePassed: a session runs out, or leaders are to be looked at."""
-        return min(self._sessions.next_deadline(), self._upkeep_at)
+        return min(self._sessions.next_deadline(), self._elections_at)
 
     # ── what time brings ─────────────────────────────────────────────────────────────
 
@@ -162,25 +161,28 @@ class Controller:
     def _loaded(self, now: Millis) -> Decided:
         """This controller has taken over: every broker has a full session to find it."""
         self._sessions.begin(self.image, now)
-        self._upkeep_at = self._next_upkeep(now)
-        return Decision(None, elections.outgrown(self.image, self._settings))
+        self._elections_at = self._next_elections(now)
+        return Decision(None, eligible_leader_replicas.clear_needless_elr(self.image, self._settings))
 
     def _time_passed(self, now: Millis) -> Decided:
         """Fence one broker that is silent, or else look at leaders if that is due."""
         records = self._heartbeats.silent(now)
-        if not records and now >= self._upkeep_at:
-            self._upkeep_at = self._next_upkeep(now)
-            records = leadership.upkeep(self.image, self._settings)
+        if not records and now >= self._elections_at:
+            self._elections_at = self._next_elections(now)
+            records = leader_election.periodic_elections(self.image, self._settings)
         return Decision(None, records)
 
-    def _next_upkeep(self, now: Millis) -> Millis:
+    def _next_elections(self, now: Millis) -> Millis:
         return Millis(now + self._settings.leader_imbalance_check_interval_seconds * SECOND)
 
     # ── inside ───────────────────────────────────────────────────────────────────────
 
     def _configured(self, decision: Decided) -> Decided:
         """Settings may bear on who is eligible to lead."""
-        records = [*decision.records, *elections.without_eligible(self.image, decision.records)]
+        records = [
+            *decision.records,
+            *eligible_leader_replicas.clear_elr_by_configs(self.image, decision.records),
+        ]
         return Decision(decision.response, records)
 
     def _chance(self) -> Chance:

@@ -10,7 +10,7 @@ they are, or are taken away.
 With eligible leader replicas the controller and all leaders must go by one `min.insync.replicas`: whatever the level
 brings that feature, at the beginning or later, a cluster-wide setting comes with it, and those of single brokers go.
 
-Read next: registrations.py, where a broker that does not understand a level is turned away.
+Read next: broker_registrations.py, where a broker that does not understand a level is turned away.
 """
 
 from __future__ import annotations

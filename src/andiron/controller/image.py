@@ -11,7 +11,14 @@ Whoever follows an image (broker/replicas/partitions.py) looks at what is new an
 everything. The controller follows nobody: its image notes no changes.
 
 Values are immutable and replaced, so a partition once taken out of an image stays what it
-was. Read next: controller.py.
+was.
+
+    Image             the cluster at one point of its metadata log
+    TopicImage        one topic, and its partitions: PartitionImage
+    BrokerImage       one registered broker; ControllerImage: one registered controller
+    Delta             what some records have changed
+
+Read next: controller.py.
 """
 
 from __future__ import annotations
@@ -20,8 +27,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from andiron.controller.controller_image import ControllerImage
-from andiron.controller.kept import KINDS, Kept
 from andiron.controller.metadata_transaction import MetadataTransaction
 from andiron.controller.records import (
     BrokerRegistrationChangeRecord,
@@ -42,6 +47,7 @@ from andiron.controller.records import (
     UnregisterBrokerRecord,
     ZkMigrationStateRecord,
 )
+from andiron.controller.unserved_records import KINDS, UnservedRecords
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId
 
@@ -154,6 +160,29 @@ class BrokerImage(NamedTuple):
         return self.endpoints.get(listener) or next(iter(self.endpoints.values()), ("", -1))
 
 
+class ControllerImage(NamedTuple):
+    """One registered controller."""
+
+    id: NodeId
+    incarnation: bytes
+    endpoints: tuple[tuple[str, str, int, int], ...]  # listener name, host, port, security protocol
+    features: tuple[tuple[str, int, int], ...]  # name, and the levels it can be set to
+
+    @classmethod
+    def of(cls, record: RegisterControllerRecord) -> ControllerImage:
+        """The controller that a record registers."""
+        return cls(
+            NodeId(record.controller_id),
+            record.incarnation_id,
+            tuple((each.name, each.host, each.port, each.security_protocol) for each in record.end_points),
+            tuple((f.name, f.min_supported_version, f.max_supported_version) for f in record.features),
+        )
+
+    def endpoint(self, listener: str) -> tuple[str, int] | None:
+        """Where who came by `listener` finds it."""
+        return next(((host, port) for name, host, port, _ in self.endpoints if name == listener), None)
+
+
 @dataclass(slots=True)
 class Delta:
     """What some records have changed, in the order in which they did.
@@ -178,7 +207,7 @@ class Image:
         self.controllers: dict[NodeId, ControllerImage] = {}
         self.configs: dict[ConfigKey, dict[str, str]] = {}
         self.features: dict[str, int] = {}
-        self.kept = Kept()  # what nothing here acts upon
+        self.unserved = UnservedRecords()
         self.transaction = MetadataTransaction()
         self.next_producer_id = 0
         self.next_offset = Offset(0)  # all records below it have been replayed
@@ -202,7 +231,7 @@ class Image:
             UnfenceBrokerRecord: lambda record: self._fence(record, fenced=False),
             ClearElrRecord: self._clear_elr,
             ZkMigrationStateRecord: _pass_by,
-            **dict.fromkeys(KINDS, self._keep),
+            **dict.fromkeys(KINDS, self._unserved_record),
         }
 
     def __eq__(self, other: object) -> bool:
@@ -216,7 +245,7 @@ class Image:
 
     def _state(self) -> tuple[object, ...]:
         decided = self.topics, self.topics_by_id, self.brokers, self.controllers, self.configs, self.features
-        return *decided, self.kept, self.transaction.waiting, self.next_producer_id, self.next_offset
+        return *decided, self.unserved, self.transaction.waiting, self.next_producer_id, self.next_offset
 
     # ── asking ───────────────────────────────────────────────────────────────────────
 
@@ -371,8 +400,8 @@ class Image:
         else:
             self.features.pop(record.name, None)
 
-    def _keep(self, record: MetadataRecord) -> None:
-        self.kept.replay(record)
+    def _unserved_record(self, record: MetadataRecord) -> None:
+        self.unserved.replay(record)
 
     def _producer_ids(self, record: ProducerIdsRecord) -> None:
         self.next_producer_id = record.next_producer_id

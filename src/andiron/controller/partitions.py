@@ -3,7 +3,7 @@
 The replicas of a new partition that are live are in sync, since nothing has been written yet; the first of
 them leads. Those that are not join the others when they have caught up.
 
-Read next: transition.py, on how a partition changes from then on.
+Read next: partition_changes.py, on how a partition changes from then on.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from andiron.controller.image import UNASSIGNED, Image
-from andiron.controller.placement import place
 from andiron.controller.records import MetadataRecord, PartitionRecord
+from andiron.controller.replica_placement import place
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId

@@ -7,25 +7,23 @@ A move takes as long as the new replicas need to catch up; meanwhile old and new
     under way   replicas 4 2 3 1     adding 4     removing 1
     done        replicas 4 2 3                                  as soon as 4 2 3 are all in sync
 
-The leader says who is in sync (in_sync.py), and the change that brings in the last of them is also the one that
+The leader says who is in sync (alter_partition.py), and the change that brings in the last of them is also the one that
 takes the old ones out. Another target may be asked for at any time: it counts from the replicas that were
 there before the first. Null instead of replicas takes a move back. Neither may take away the last replica that
 is in sync, for what is committed would go with it.
 
-Read next: transition.py.
+Read next: partition_changes.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from andiron.controller.changes import PartitionChanges
 from andiron.controller.image import Image, PartitionImage, TopicImage
+from andiron.controller.partition_changes import PartitionChanges, with_replicas
 from andiron.controller.partitions import check_brokers, first_directory
 from andiron.controller.records import MetadataRecord
 from andiron.controller.settings import ControllerSettings
-from andiron.controller.standing import Standing
-from andiron.controller.transition import with_replicas
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
 from andiron.model.machine import Decision
@@ -50,7 +48,7 @@ def alter_reassignments(
     """Begin moves, or take them back, each partition for itself."""
     allowed = request.allow_replication_factor_change
     response = AlterPartitionReassignmentsResponse(allow_replication_factor_change=allowed)
-    changes = PartitionChanges(Standing(image), settings)
+    changes = PartitionChanges(image, settings)
     for asked in request.topics:
         result = ReassignableTopicResponse(asked.name)
         response.responses.append(result)
@@ -83,7 +81,7 @@ def _reassign(
         raise ErrorCode.INVALID_REPLICA_ASSIGNMENT.error(
             f"of replicas {list(wanted.replicas)} none has all that is committed; {list(holders)} have"
         )
-    changes.settle(topic, asked.partition_index, wanted)
+    changes.change(topic, asked.partition_index, wanted)
 
 
 def _taken_back(before: PartitionImage) -> PartitionImage:

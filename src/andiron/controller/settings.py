@@ -1,6 +1,7 @@
-"""What the controller is told: a few defaults, and the tables by which settings are checked.
+"""The controller's settings: how brokers keep their place in the cluster, and what settings of others are checked by.
 
-The tables belong to other packages (a topic's is the log's, a broker's the broker's), so they are handed in.
+The tables by which settings of topics, groups and brokers are checked belong to other packages (a topic's is the
+log's, a broker's the broker's), so they are handed in.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from typing import Any, Protocol
 from andiron.controller.image import BROKER, TOPIC, Image
 from andiron.model.ids import NodeId
 from andiron.model.layers import Layers
-from andiron.model.settings import Row, SettingError, parse_values
+from andiron.model.settings import (
+    BOOLEAN,
+    INT,
+    LONG,
+    MINUTE,
+    SECOND,
+    Row,
+    SettingError,
+    parse_values,
+    setting,
+)
 
 MIN_INSYNC = "min.insync.replicas"
 
@@ -28,7 +39,7 @@ class TopicTable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ControllerSettings:
-    """What one controller is told."""
+    """What one controller goes by: defaults of new topics, and the tables of settings that it checks."""
 
     node_id: NodeId
     num_partitions: int
@@ -76,3 +87,49 @@ class ControllerSettings:
             session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
             if values[session] <= values[heartbeat]:
                 raise SettingError(session, f"it must be longer than {heartbeat}, {values[heartbeat]}")
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipSettings:
+    """When a broker counts as alive, and who should lead: settings under Kafka's own names."""
+
+    broker_heartbeat_interval_ms: int = setting(
+        "broker.heartbeat.interval.ms",
+        INT,
+        2 * SECOND,
+        "How often a broker tells the controller that it is alive.",
+        least=1,
+    )
+    broker_session_timeout_ms: int = setting(
+        "broker.session.timeout.ms",
+        INT,
+        9 * SECOND,
+        "A broker that has said nothing for this long is fenced: others lead what it led.",
+        least=1,
+    )
+    initial_broker_registration_timeout_ms: int = setting(
+        "initial.broker.registration.timeout.ms",
+        INT,
+        1 * MINUTE,
+        "How long a broker that starts tries to get into its cluster before it gives up.",
+        least=1,
+    )
+    controlled_shutdown_enable: bool = setting(
+        "controlled.shutdown.enable",
+        BOOLEAN,
+        True,
+        "Whether a broker that is told to stop hands over what it leads first.",
+    )
+    auto_leader_rebalance_enable: bool = setting(
+        "auto.leader.rebalance.enable",
+        BOOLEAN,
+        True,
+        "Whether leadership goes back to the first replica of a partition by itself.",
+    )
+    leader_imbalance_check_interval_seconds: int = setting(
+        "leader.imbalance.check.interval.seconds",
+        LONG,
+        300,
+        "How often it is looked for partitions that their first replica should lead.",
+        least=1,
+    )

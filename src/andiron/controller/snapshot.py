@@ -21,10 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from andiron.controller.controller_image import ControllerImage
 from andiron.controller.features import METADATA_VERSION
-from andiron.controller.image import TOPIC, BrokerImage, Image, PartitionImage, TopicImage
-from andiron.controller.kept import KINDS
+from andiron.controller.image import TOPIC, BrokerImage, ControllerImage, Image, PartitionImage, TopicImage
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
@@ -42,6 +40,7 @@ from andiron.controller.records import (
     TopicRecord,
     UnregisterBrokerRecord,
 )
+from andiron.controller.unserved_records import KINDS
 from andiron.model.ids import NodeId, Offset
 
 NOBODY = -1
@@ -61,7 +60,7 @@ def records_of(image: Image) -> Iterator[MetadataRecord]:
         yield from (ConfigRecord(kind, resource, name, value) for name, value in configs.items())
     if image.next_producer_id:
         yield ProducerIdsRecord(NOBODY, NOBODY, image.next_producer_id)
-    yield from image.kept
+    yield from image.unserved
 
 
 def copy_of(image: Image) -> Image:
@@ -74,7 +73,7 @@ def copy_of(image: Image) -> Image:
     copy.brokers, copy.features = dict(image.brokers), dict(image.features)
     copy.controllers = dict(image.controllers)
     copy.configs = {key: dict(configs) for key, configs in image.configs.items()}
-    copy.kept = image.kept.copy()
+    copy.unserved = image.unserved.copy()
     copy.next_producer_id, copy.next_offset = image.next_producer_id, image.next_offset
     return copy
 
@@ -91,7 +90,7 @@ def changes(old: Image, new: Image) -> list[MetadataRecord]:
         if not (kind == TOPIC and resource in gone):
             kept = new.configs_of(kind, resource)
             records += [ConfigRecord(kind, resource, name, None) for name in configs if name not in kept]
-    records += old.kept.removals(new.kept)
+    records += old.unserved.removals(new.unserved)
     records += [record for record in records_of(new) if not _says(old, gone, record)]
     return [*records, NoOpRecord()]
 
@@ -117,7 +116,7 @@ def _says(image: Image, gone: Mapping[str, TopicImage], record: MetadataRecord) 
             return not is_gone and configs.get(record.name) == record.value
         case ProducerIdsRecord():
             return image.next_producer_id == record.next_producer_id
-    return isinstance(record, KINDS) and record in image.kept
+    return isinstance(record, KINDS) and record in image.unserved
 
 
 def offset_of(image: Image) -> Offset:

@@ -12,8 +12,8 @@ from collections import Counter
 
 from andiron.controller.image import TOPIC, Image
 from andiron.controller.partitions import PARTITIONS_MAX, check_assignment, new_partitions
-from andiron.controller.placement import place
 from andiron.controller.records import ConfigRecord, MetadataRecord, RemoveTopicRecord, TopicRecord
+from andiron.controller.replica_placement import place
 from andiron.controller.settings import ControllerSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError

@@ -5,12 +5,12 @@ import logging
 import pytest
 
 from andiron.broker.node.waiting import Wait
-from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.model.effects import Disconnected, Flush, Flushed, Received, Reconfigure
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER
 from andiron.wire.codec import encode_message
 from andiron.wire.header import encode_request_header
+from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from worlds.node import SmallNode
 
 
@@ -95,7 +95,7 @@ def test_settings_come_from_the_strongest_place_that_has_one():
 def test_a_decision_that_cannot_be_written_is_raised_when_its_response_is_asked_for(node):
     node.disk.fill_up()
 
-    wait = node.node.broker.decide(AllocateProducerIds(1), node.now)
+    wait = node.node.broker.decide(AllocateProducerIdsRequest(1, node.node.broker.lifecycle.epoch), node.now)
 
     assert wait.until()
     assert refusal(wait.then) is ErrorCode.KAFKA_STORAGE_ERROR

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from andiron.controller.image import BROKER, LOST, MIGRATING, TOPIC, UNASSIGNED, Delta, Image
+from andiron.controller.image import BROKER, LOST, MIGRATING, TOPIC, UNASSIGNED, ControllerImage, Delta, Image
 from andiron.controller.records import (
     AbortTransactionRecord,
     AccessControlEntryRecord,
@@ -16,6 +16,8 @@ from andiron.controller.records import (
     BrokerRegistrationChangeRecord,
     ClearElrRecord,
     ConfigRecord,
+    ControllerEndpoint,
+    ControllerFeature,
     EndTransactionRecord,
     FeatureLevelRecord,
     FenceBrokerRecord,
@@ -25,6 +27,7 @@ from andiron.controller.records import (
     PartitionRecord,
     ProducerIdsRecord,
     RegisterBrokerRecord,
+    RegisterControllerRecord,
     RemoveAccessControlEntryRecord,
     RemoveTopicRecord,
     TopicRecord,
@@ -288,8 +291,8 @@ def test_every_type_of_record_that_kafka_writes_is_replayed(kind: type):
 def test_what_nothing_here_acts_upon_is_kept():
     rule = AccessControlEntryRecord(b"x" * 16, 2, "t", 3, "User:a", "*", 3, 3)
 
-    assert list(replayed(rule).kept) == [rule]
-    assert list(replayed(rule, RemoveAccessControlEntryRecord(b"x" * 16)).kept) == []
+    assert list(replayed(rule).unserved) == [rule]
+    assert list(replayed(rule, RemoveAccessControlEntryRecord(b"x" * 16)).unserved) == []
 
 
 def test_brokers_are_fenced_and_let_in_by_the_old_records_too():
@@ -367,3 +370,18 @@ def test_leaders_that_were_not_in_sync_are_counted():
     clean = PartitionChangeRecord(0, ID, leader=1)
 
     assert replayed(*topic(), unclean, recovered, clean).unclean_elections == 1
+
+
+def test_a_controller_has_what_its_record_says_and_is_found_by_listener():
+    record = RegisterControllerRecord(
+        3,
+        b"i" * 16,
+        end_points=[ControllerEndpoint("CONTROLLER", "host", 9093, 0)],
+        features=[ControllerFeature("group.version", 0, 1)],
+    )
+    controller = ControllerImage.of(record)
+
+    assert (controller.id, controller.incarnation) == (3, b"i" * 16)
+    assert controller.features == (("group.version", 0, 1),)
+    assert controller.endpoint("CONTROLLER") == ("host", 9093)
+    assert controller.endpoint("OTHER") is None

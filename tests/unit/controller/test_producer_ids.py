@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.controller.producer_ids import AllocateProducerIds, ProducerIdBlock
 from andiron.controller.records import ProducerIdsRecord
 from andiron.model.errors import Refused
-from andiron.model.ids import NodeId
 from andiron.wire.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
@@ -18,15 +16,15 @@ from controller.cluster import Cluster
 def test_blocks_follow_each_other_whoever_asks():
     cluster = Cluster(2)
 
-    blocks = [cluster.run(AllocateProducerIds(NodeId(broker))) for broker in (1, 2, 1)]
+    blocks = [cluster.allocate_producer_ids(broker) for broker in (1, 2, 1)]
 
-    assert blocks == [ProducerIdBlock(0, 1000), ProducerIdBlock(1000, 1000), ProducerIdBlock(2000, 1000)]
+    assert blocks == [range(0, 1000), range(1000, 2000), range(2000, 3000)]
     assert cluster.image.next_producer_id == 3000
 
 
 def test_only_a_registered_broker_is_given_ids():
     with pytest.raises(Refused, match="broker 9 is not registered"):
-        Cluster().run(AllocateProducerIds(NodeId(9)))
+        Cluster().run(AllocateProducerIdsRequest(9, 0))
 
 
 def test_ids_do_not_run_over():
@@ -34,10 +32,10 @@ def test_ids_do_not_run_over():
     cluster.append([ProducerIdsRecord(1, 0, (1 << 63) - 1000)])
 
     with pytest.raises(Refused, match="used up"):
-        cluster.run(AllocateProducerIds(NodeId(1)))
+        cluster.allocate_producer_ids(1)
 
 
-def test_a_broker_asks_over_the_wire_in_its_present_life():
+def test_a_broker_asks_under_its_present_epoch():
     cluster = Cluster(1)
     epoch = cluster.image.brokers[1].epoch
 

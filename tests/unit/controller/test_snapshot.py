@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from andiron.controller.image import TOPIC, Image
-from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.controller.records import (
     AccessControlEntryRecord,
     ClientQuotaRecord,
@@ -17,7 +16,7 @@ from andiron.controller.records import (
     encode_record,
 )
 from andiron.controller.snapshot import changes, copy_of, offset_of, records_of
-from andiron.model.ids import NodeId, Offset
+from andiron.model.ids import Offset
 from andiron.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -48,7 +47,7 @@ def test_a_cluster_that_has_seen_something_is_made_again():
     cluster.place("dark", [4], unclean_leader_election_enable="true")
     moved = [ReassignableTopic("t", [ReassignablePartition(0, [4, 2, 3])])]
     cluster.run(AlterPartitionReassignmentsRequest(topics=moved))
-    cluster.run(AllocateProducerIds(NodeId(1)))
+    cluster.allocate_producer_ids(1)
     where, knows = [Listener("CONTROLLER", "host", 9093, 0)], [Feature("group.version", 0, 1)]
     cluster.run(ControllerRegistrationRequest(9, bytes(16), listeners=where, features=knows))
     cluster.alter("t", [1, 2])
@@ -79,14 +78,14 @@ def with_what_kafka_keeps(*, rate: float = 7.0) -> Image:
 def test_what_is_kept_for_kafka_is_in_a_snapshot():
     image = with_what_kafka_keeps()
 
-    assert len(list(image.kept)) == 4
+    assert len(list(image.unserved)) == 4
     assert again(image) == image
     assert copy_of(image) == image
 
 
 def test_what_is_kept_for_kafka_comes_and_goes_with_a_snapshot_that_is_skipped_to():
     assert brought_up(Image(), with_what_kafka_keeps()) == with_what_kafka_keeps()
-    assert brought_up(with_what_kafka_keeps(), Image()).kept == Image().kept
+    assert brought_up(with_what_kafka_keeps(), Image()).unserved == Image().unserved
     changed = changes(with_what_kafka_keeps(), with_what_kafka_keeps(rate=8.0))
     assert [type(record) for record in changed] == [ClientQuotaRecord, NoOpRecord]
 

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from andiron.controller.sessions import Sessions
+from andiron.controller.broker_sessions import BrokerSessions
 from andiron.model.awake import AwakeTime
 from andiron.quorum.quorum import Quorum
 from andiron.sim.clustered import _combined
@@ -65,13 +65,13 @@ def test_a_follower_that_stood_still_does_not_give_up_the_leader_that_it_hears_a
 def test_a_controller_that_stood_still_fences_nobody_before_it_has_listened():
     patient = {"controller.quorum.fetch.timeout.ms": "60000", "controller.quorum.request.timeout.ms": "60000"}
     trio = Trio(properties=lambda common, nodes: _combined(common | patient, nodes))
-    led, ended, over = controller(trio), Sessions.ended, []
+    led, ended, over = controller(trio), BrokerSessions.ended, []
 
     def noted(self, now):
         over.extend(ended(self, now))
         return ended(self, now)
 
-    with patch.object(Sessions, "ended", noted):
+    with patch.object(BrokerSessions, "ended", noted):
         led.pause(PAUSE_MS)
         trio.run(PAUSE_MS + 3_000)
 

@@ -1,16 +1,19 @@
-"""A broker's life in its cluster, as its controller sees it.
+"""A broker's lifecycle (KIP-631): it registers, catches up, is let in, says that it lives, and leaves.
 
-    registering ──epoch──▶ catching up ──unfenced──▶ serving ──leave──▶ leaving ──may stop──▶ left
-        ▲                       │                       │
-        └──── the controller does not know us, or in another life (STALE_BROKER_EPOCH) ─┘
+    NOT_RUNNING ──▶ STARTING ──broker epoch──▶ RUNNING ──leave──▶ PENDING_CONTROLLED_SHUTDOWN ──▶ SHUTTING_DOWN
+                       ▲                          │
+                       └── STALE_BROKER_EPOCH, BROKER_ID_NOT_REGISTERED: the controller does not know it so
+
+Which state follows is in one table, `TRANSITIONS`, and one method reads it.
 
 A broker is let in when it has read the metadata up to its own registration: then it knows all that it leads. From then
 on its heartbeats say that it is alive; without them the controller fences it, and others lead. It serves clients once
-it has read in the metadata that it is let in, which is the one thing that counts.
+it has read in the metadata that it is let in, which is the one thing that counts: fenced or not is no state here, but
+what the committed metadata says (`serves`).
 
-Before it stops it asks to leave: its leaderships go to others first, and nobody has to wait for a session to run out.
-One that is alone has nobody to hand over to. It asks all the same, as Kafka's does: that it is gone stands in the
-metadata then, and whoever opens its folder next, be it Kafka, is let in at once.
+Before it stops it asks to leave (controlled shutdown): its leaderships go to others first, and nobody has to wait for a
+session to run out. One that is alone has nobody to hand over to. It asks all the same, as Kafka's does: that it is gone
+stands in the metadata then, and whoever opens its folder next, be it Kafka, is let in at once.
 
 A node that is a controller makes itself known as such beside that, and that is all there is to it
 (controller_registration.py).
@@ -20,7 +23,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any
 
 from andiron.broker.metadata.controller_channel import ControllerChannel
@@ -49,17 +52,51 @@ ALONE_MS = 3_000  # after which one that finds no controller leaves without a wo
 log = logging.getLogger(__name__)
 
 
-class Stage(Enum):
-    """Where in its life a broker is."""
+class BrokerState(IntEnum):
+    """Where in its lifecycle a broker is, by the numbers of Kafka's BrokerState.
 
-    NOWHERE = "not started"
-    REGISTERING = "registering"
-    REGISTERED = "registered"
-    LEAVING = "leaving"
-    LEFT = "left"
+    Kafka's RECOVERY (2), registered and not yet let in, is RUNNING here.
+    """
+
+    NOT_RUNNING = 0
+    STARTING = 1
+    RUNNING = 3
+    PENDING_CONTROLLED_SHUTDOWN = 6
+    SHUTTING_DOWN = 7
 
 
-class Lifecycle:
+class LifecycleEvent(Enum):
+    """What moves a broker through its lifecycle."""
+
+    START = "the node has opened its directories"
+    REGISTERED = "the controller has registered it, and given it a broker epoch"
+    REFUSED = "the controller does not know it, or knows it under another broker epoch"
+    LEAVE = "it asks the controller for a controlled shutdown"
+    STOP = "the controller lets it go, or there is nobody to ask"
+
+
+_NOT_RUNNING, _STARTING, _RUNNING, _LEAVING, _SHUTTING_DOWN = BrokerState
+_START, _REGISTERED, _REFUSED, _LEAVE, _STOP = LifecycleEvent
+
+# What follows in each state upon each event; what is not here cannot be. A broker that shuts down does so whatever it
+# is still answered.
+TRANSITIONS: dict[tuple[BrokerState, LifecycleEvent], BrokerState] = {
+    (_NOT_RUNNING, _START): _STARTING,
+    (_NOT_RUNNING, _STOP): _SHUTTING_DOWN,
+    (_STARTING, _REGISTERED): _RUNNING,
+    (_STARTING, _STOP): _SHUTTING_DOWN,
+    (_RUNNING, _REFUSED): _STARTING,
+    (_RUNNING, _LEAVE): _LEAVING,
+    (_RUNNING, _STOP): _SHUTTING_DOWN,
+    (_LEAVING, _REFUSED): _SHUTTING_DOWN,
+    (_LEAVING, _STOP): _SHUTTING_DOWN,
+    (_SHUTTING_DOWN, _REGISTERED): _SHUTTING_DOWN,
+    (_SHUTTING_DOWN, _REFUSED): _SHUTTING_DOWN,
+    (_SHUTTING_DOWN, _STOP): _SHUTTING_DOWN,
+}
+
+
+class BrokerLifecycle:
     """Registers this broker, and keeps it in the cluster."""
 
     def __init__(
@@ -67,13 +104,13 @@ class Lifecycle:
     ) -> None:
         self._settings, self._metadata, self._channel, self._step = settings, metadata, channel, step
         self.controller = ControllerRegistration(settings, metadata, channel, step)
-        self._is_busy = False  # with logs that are not open yet
+        self._has_unopened_logs = False
         self.me = NodeId(settings.node_id)
-        self.stage = Stage.NOWHERE
-        self.epoch = -1
+        self.state = BrokerState.NOT_RUNNING
+        self.epoch = -1  # its broker epoch; -1 until it is registered
         self.trouble: str | None = None  # why it cannot be registered
         self._request: BrokerRegistrationRequest | None = None
-        self._asking = False
+        self._asking = False  # a request to the controller is under way
         self._due = NEVER
         self._was_fenced = False
 
@@ -96,12 +133,12 @@ class Lifecycle:
             log_dirs=list(log_dirs),
             previous_broker_epoch=previous_epoch,
         )
-        self.stage = Stage.REGISTERING
+        self._move(LifecycleEvent.START)
         self._register(now)
 
     @property
     def image(self) -> BrokerImage | None:
-        """This broker as the committed metadata has it, in this life."""
+        """This broker as the committed metadata has it, if it has this broker epoch there."""
         known = self._metadata.image.brokers.get(self.me)
         return known if known is not None and known.epoch == self.epoch else None
 
@@ -116,10 +153,20 @@ class Lifecycle:
         """Whether this node is a broker at all, and not a controller only."""
         return "broker" in self._settings.roles
 
+    @property
+    def has_left(self) -> bool:
+        """Whether the node may stop: others lead what it led, or nobody can be asked to."""
+        return self.state is BrokerState.SHUTTING_DOWN
+
+    def _move(self, event: LifecycleEvent) -> None:
+        after = TRANSITIONS.get((self.state, event))
+        assert after is not None, f"a broker that is {self.state.name} cannot {event.name}"
+        self.state = after
+
     # ── time ─────────────────────────────────────────────────────────────────────────
 
     def next_deadline(self) -> Millis:
-        is_at_rest = self._asking or self.stage in (Stage.NOWHERE, Stage.LEFT)
+        is_at_rest = self._asking or self.state in (BrokerState.NOT_RUNNING, BrokerState.SHUTTING_DOWN)
         return min(NEVER if is_at_rest else self._due, self.controller.next_deadline())
 
     def tick(self, now: Millis) -> None:
@@ -127,9 +174,9 @@ class Lifecycle:
         self.controller.tick(now)
         if self._asking or self._due > now:
             return
-        if self.stage is Stage.REGISTERING:
+        if self.state is BrokerState.STARTING:
             self._register(now)
-        elif self.stage in (Stage.REGISTERED, Stage.LEAVING):
+        elif self.state in (BrokerState.RUNNING, BrokerState.PENDING_CONTROLLED_SHUTDOWN):
             self._heartbeat(now)
 
     def metadata_moved(self, now: Millis) -> None:
@@ -138,27 +185,30 @@ class Lifecycle:
         known, was_fenced = self.image, self._was_fenced
         self._was_fenced = known is not None and known.fenced
         leaving = any(each.stopping and not each.fenced for each in self._metadata.image.brokers.values())
-        if self.stage is Stage.REGISTERED and (leaving or (self._was_fenced and not was_fenced)):
+        if self.state is BrokerState.RUNNING and (leaving or (self._was_fenced and not was_fenced)):
             self._due = now
             self.tick(now)
 
     def logs_left(self, are_left: bool) -> None:
         """Whether there are logs still to be opened: until they are, the broker would rather stay fenced."""
-        self._is_busy = are_left
+        self._has_unopened_logs = are_left
 
     def opened(self, now: Millis) -> None:
         """All logs are open: nothing stands in the way of being let in."""
-        if self.stage is Stage.REGISTERED and not self.serves:
+        if self.state is BrokerState.RUNNING and not self.serves:
             self._due = now
             self.tick(now)
 
     def leave(self, now: Millis) -> None:
-        """Ask to be let go."""
-        if self.stage is Stage.REGISTERED and self.serves and self._metadata.can_be_decided_on:
-            self.stage, self._due = Stage.LEAVING, now
+        """Ask for a controlled shutdown (controlled.shutdown.enable); where that cannot be, just go."""
+        in_order = self.is_broker and self._settings.membership.controlled_shutdown_enable
+        is_in = self.state is BrokerState.RUNNING and self.serves
+        if in_order and is_in and self._metadata.can_be_decided_on:
+            self._move(LifecycleEvent.LEAVE)
+            self._due = now
             self.tick(now)
         else:
-            self.stage = Stage.LEFT
+            self._move(LifecycleEvent.STOP)
 
     # ── asking ───────────────────────────────────────────────────────────────────────
 
@@ -185,11 +235,9 @@ class Lifecycle:
                 self.trouble = f"broker {self.me} is not taken in by its cluster: {why}"
             self._due = Millis(now + RETRY_MS * 5)
             return
-        self.stage, self.epoch, self.trouble = Stage.REGISTERED, response.broker_epoch, None
-        self._was_fenced, self._due = (
-            False,
-            Millis(now + self._settings.membership.broker_heartbeat_interval_ms),
-        )
+        self._move(LifecycleEvent.REGISTERED)
+        self.epoch, self.trouble, self._was_fenced = response.broker_epoch, None, False
+        self._due = Millis(now + self._settings.membership.broker_heartbeat_interval_ms)
         self.metadata_moved(now)
 
     def _why(self, code: ErrorCode) -> str:
@@ -199,36 +247,36 @@ class Lifecycle:
 
     def _heartbeat(self, now: Millis) -> None:
         settings = self._settings.membership
+        leaves = self.state is BrokerState.PENDING_CONTROLLED_SHUTDOWN
         request = BrokerHeartbeatRequest(
             self.me,
             self.epoch,
             self._metadata.applied - 1,
-            want_fence=not self.serves and self._is_busy,
-            want_shut_down=self.stage is Stage.LEAVING,
+            want_fence=not self.serves and self._has_unopened_logs,
+            want_shut_down=leaves,
         )
         self._due = Millis(now + settings.broker_heartbeat_interval_ms)
-        timeout_ms = ALONE_MS if self.stage is Stage.LEAVING else settings.broker_session_timeout_ms
+        timeout_ms = ALONE_MS if leaves else settings.broker_session_timeout_ms
         self._ask(self._channel.decide(request, now, timeout_ms), BrokerHeartbeatResponse, self._answered)
 
     def _answered(self, response: BrokerHeartbeatResponse | None) -> None:
-        now = self._step.now
+        now, leaves = self._step.now, self.state is BrokerState.PENDING_CONTROLLED_SHUTDOWN
         if response is None:
             self._due = Millis(now + RETRY_MS)
-            if self.stage is Stage.LEAVING:
-                self.stage = Stage.LEFT
+            if leaves:
+                self._move(LifecycleEvent.STOP)
         elif response.error_code in (
             ErrorCode.STALE_BROKER_EPOCH.number,
             ErrorCode.BROKER_ID_NOT_REGISTERED.number,
         ):
-            log.warning("broker %d registers again: %s", self.me, ErrorCode.of(response.error_code).meaning)
-            if self.stage is Stage.LEAVING:
-                self.stage = Stage.LEFT
-            else:
-                self.stage, self._due = Stage.REGISTERING, now
-        elif self.stage is Stage.LEAVING:
+            meaning = ErrorCode.of(response.error_code).meaning
+            log.warning("broker %d %s: %s", self.me, "leaves" if leaves else "registers again", meaning)
+            self._move(LifecycleEvent.REFUSED)
+            self._due = now
+        elif leaves:
             self._due = now if self._is_last else Millis(now + LEAVING_MS)
             if response.should_shut_down or (response.error_code and self._is_last):
-                self.stage = Stage.LEFT
+                self._move(LifecycleEvent.STOP)
 
     @property
     def _is_last(self) -> bool:

@@ -7,7 +7,7 @@
 It stands in the metadata log from then on, for whoever asks controllers for each other (`--bootstrap-controller`).
 It is said once a life, and nothing waits for it: a controller votes and leads whether it is registered or not.
 
-Read next: controller/registrations.py.
+Read next: controller/controller_registrations.py.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ from andiron.broker.replicas.flushing import Flushing
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
+from andiron.controller.broker_heartbeats import BrokerGone
 from andiron.controller.controller import BeginCluster, Controller
-from andiron.controller.heartbeats import BrokerGone
 from andiron.controller.image import Delta, Image
 from andiron.controller.records import MetadataRecord, decode_record, encode_record
 from andiron.controller.snapshot import changes, offset_of, records_of

@@ -6,7 +6,7 @@
 Every node fetches the metadata all the time, so one whose connection breaks tries again at once. One that does not is
 not there any more: kill -9 closes its connections the moment it dies. To wait for its session to run out (9 seconds)
 would be to know better and do nothing. A node that hangs, or that nobody can reach, breaks no connection; for that
-there are sessions (controller/sessions.py).
+there are sessions (controller/broker_sessions.py).
 
 To be wrong here costs a change of leaders and no record: whoever is fenced and alive says so, and is let in again.
 """

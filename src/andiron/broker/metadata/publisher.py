@@ -25,7 +25,7 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.coordinators.coordinators import Coordinators
-from andiron.broker.metadata.broker_lifecycle import Lifecycle
+from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.housekeeping import Housekeeping
@@ -41,7 +41,7 @@ class MetadataPublisher:
     """Lets what is committed take effect here."""
 
     def __init__(
-        self, metadata: Metadata, lifecycle: Lifecycle, partitions: Partitions, housekeeping: Housekeeping,
+        self, metadata: Metadata, lifecycle: BrokerLifecycle, partitions: Partitions, housekeeping: Housekeeping,
         coordinators: Coordinators, step: Step,
     ) -> None:  # fmt: skip
         self._metadata, self._lifecycle, self._partitions = metadata, lifecycle, partitions
@@ -93,7 +93,7 @@ class MetadataPublisher:
         self._partitions.set_aside_strays()
         self._housekeeping.start(now)
         self._partitions.watch_isrs(now)
-        if told := self._metadata.image.kept.told():
+        if told := self._metadata.image.unserved.told():
             log.warning("kept for Kafka, and not enforced here: %s", told)
 
     def _changed(self, partition: Partition, now: Millis) -> None:

@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 
 from andiron.broker.broker import Broker
 from andiron.broker.handlers import HANDLERS
-from andiron.broker.metadata.broker_lifecycle import Stage
 from andiron.broker.node.request import Request
 from andiron.broker.node.routes import Route, unserved
 from andiron.broker.node.shortcut import Shortcut
@@ -150,7 +149,7 @@ class Node:
 
     @property
     def has_left(self) -> bool:
-        return self.broker.lifecycle.stage is Stage.LEFT
+        return self.broker.lifecycle.has_left
 
     @property
     def broken(self) -> str | None:

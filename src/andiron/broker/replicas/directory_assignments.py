@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 
-from andiron.broker.metadata.broker_lifecycle import Lifecycle
+from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.node.step import Step
 from andiron.controller.image import LOST
@@ -37,7 +37,7 @@ Replica = tuple[bytes, int]  # its topic's id, its number
 class DirectoryAssignments:
     """Keeps the controller informed of where this broker's replicas are."""
 
-    def __init__(self, lifecycle: Lifecycle, channel: ControllerChannel, step: Step) -> None:
+    def __init__(self, lifecycle: BrokerLifecycle, channel: ControllerChannel, step: Step) -> None:
         self._lifecycle, self._channel, self._step = lifecycle, channel, step
         self._to_tell: dict[Replica, bytes] = {}
         self._asking = False

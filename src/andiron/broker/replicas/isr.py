@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from andiron.broker.metadata.broker_lifecycle import Lifecycle
+from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.step import Step
@@ -48,7 +48,7 @@ class InSync:
     """Keeps the in-sync replicas of the partitions that are led here."""
 
     def __init__(
-        self, metadata: Metadata, lifecycle: Lifecycle, channel: ControllerChannel, step: Step
+        self, metadata: Metadata, lifecycle: BrokerLifecycle, channel: ControllerChannel, step: Step
     ) -> None:
         self._metadata, self._lifecycle, self._channel, self._step = metadata, lifecycle, channel, step
         self._me = lifecycle.me

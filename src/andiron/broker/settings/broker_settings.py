@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from andiron.broker.settings.inert_settings import inert_rows
-from andiron.controller.membership_settings import MembershipSettings
+from andiron.controller.settings import MembershipSettings
 from andiron.groups.settings import GroupConfigs, GroupSettings
 from andiron.log.settings import LogSettings
 from andiron.model.settings import (

@@ -29,8 +29,7 @@ from andiron.broker.settings.listeners import (
 )
 from andiron.broker.settings.unserved_settings import notices, unknown, why_refused, why_without_effect
 from andiron.broker.telemetry.client_metrics import CLIENT_METRICS_ROWS
-from andiron.controller.membership_settings import MembershipSettings
-from andiron.controller.settings import ControllerSettings
+from andiron.controller.settings import ControllerSettings, MembershipSettings
 from andiron.groups.settings import GroupSettings
 from andiron.log.settings import LogSettings
 from andiron.model.ids import Address, NodeId

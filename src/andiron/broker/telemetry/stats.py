@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from andiron.broker.metadata.broker_lifecycle import Stage
 from andiron.broker.replicas.partition import Partition
 from andiron.controller.image import NO_LEADER, Image
 from andiron.model.ids import Millis, NodeId, TopicPartition
@@ -27,15 +26,6 @@ if TYPE_CHECKING:
     from andiron.broker.broker import Broker
 
 PIECE = 100  # partitions that are looked at without a pause
-
-# The numbers of Kafka's BrokerState.
-STATES = {
-    Stage.NOWHERE: 0,
-    Stage.REGISTERING: 1,
-    Stage.REGISTERED: 3,
-    Stage.LEAVING: 6,
-    Stage.LEFT: 7,
-}
 
 
 class FollowerStats(NamedTuple):
@@ -214,4 +204,4 @@ def controller_totals(image: Image) -> Iterator[ControllerTotals]:
 
 def broker_state(broker: Broker) -> int:
     """Kafka's number for where in its life the broker is."""
-    return STATES[broker.lifecycle.stage]
+    return int(broker.lifecycle.state)

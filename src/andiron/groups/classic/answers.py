@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.groups.classic.group import STABLE, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.member import ClassicMember
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.machine import Decision, Promise
@@ -86,7 +87,7 @@ def synced(group: ClassicGroup, member: ClassicMember) -> SyncGroupResponse:
 
 def described(group: ClassicGroup) -> DescribedGroup:
     """What anybody may know of a group. Only a stable one has a protocol to show, and metadata of its members."""
-    protocol = group.protocol if group.state == STABLE else None
+    protocol = group.protocol if group.state is ClassicState.STABLE else None
     return DescribedGroup(
         group_id=group.id,
         group_state=group.state,

@@ -1,17 +1,11 @@
 """A classic group: its members, its generation, and where it stands between two of them.
 
-                      ┌────────── a member comes, goes, or wants something else ───────────┐
-                      ▼                                                                    │
-    Empty ──▶ PreparingRebalance ── all have joined ──▶ CompletingRebalance ── assigned ──▶ Stable
-      ▲               │
-      └── none left ──┘                   Dead, from anywhere: the group has been deleted
-
 A generation has one protocol that all its members support, one leader among them, and one assignment, which
 the leader makes. The members of a generation are settled when the joining ends; the group is written to the log
 when their assignments are known (records.py), and all that happens in between is soft.
 
 This module keeps the tables in step (who waits, who is static, how many support what) and answers what may be
-asked of any group (group.py). What moves a group from one state to the next is in rebalance.py.
+asked of any group (group.py). Its states are in states.py; what moves it from one to the next, in rebalance.py.
 """
 
 from __future__ import annotations
@@ -21,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from andiron.groups.classic.member import ClassicMember
+from andiron.groups.classic.states import TRANSITIONS, ClassicState, GroupEvent
 from andiron.groups.classic.subscription import subscribed_topics
 from andiron.groups.group import CLASSIC, Caller, TimerKey
 from andiron.groups.held import GROUP_BYTES, MEMBER_BYTES
@@ -30,21 +25,6 @@ from andiron.model.ids import Millis, wall_time
 from andiron.model.machine import Promise
 from andiron.model.timers import Timers
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE
-
-EMPTY = "Empty"
-PREPARING = "PreparingRebalance"
-COMPLETING = "CompletingRebalance"
-STABLE = "Stable"
-DEAD = "Dead"
-
-# Each state with those that a group can come from.
-BEFORE = {
-    EMPTY: (PREPARING,),
-    PREPARING: (EMPTY, COMPLETING, STABLE),
-    COMPLETING: (PREPARING,),
-    STABLE: (COMPLETING,),
-    DEAD: (EMPTY, PREPARING, COMPLETING, STABLE),
-}
 
 SESSION, JOIN, SYNC = "classic-session", "classic-join", "classic-sync"
 GENERATION_MASK = (1 << 31) - 1  # a generation is never negative: that is what those say who are in none
@@ -65,7 +45,7 @@ class ClassicGroup:
 
     def __init__(self, id: str, timers: Timers[TimerKey], since: Millis | None) -> None:
         self.id = id
-        self.state = EMPTY
+        self.state = ClassicState.EMPTY
         self.since = since  # when it came to its state, if that is known
         self.generation = 0
         self.protocol_type = ""
@@ -210,14 +190,14 @@ class ClassicGroup:
 
     def heard_from(self, member_id: str, now: Millis) -> None:
         member = self.members.get(member_id)
-        if member is not None and self.state in (PREPARING, STABLE):
+        if member is not None and self.state in (ClassicState.PREPARING_REBALANCE, ClassicState.STABLE):
             self.start_session(member_id, now, member.session_timeout_ms)
 
     # ── protocols ────────────────────────────────────────────────────────────────────
 
     def supports(self, protocol_type: str, protocols: Collection[str]) -> bool:
         """Whether one who speaks these can be a member: all must have one in common."""
-        if self.state == EMPTY:
+        if self.state is ClassicState.EMPTY:
             return bool(protocol_type) and bool(protocols)
         everyone = len(self.members)
         return protocol_type == self.protocol_type and any(
@@ -243,9 +223,11 @@ class ClassicGroup:
 
     # ── generations ──────────────────────────────────────────────────────────────────
 
-    def move_to(self, state: str, now: Millis) -> None:
-        assert self.state in BEFORE[state], f"a group does not go from {self.state} to {state}"
-        self.state, self.since = state, wall_time(now)
+    def move(self, event: GroupEvent, since: Millis | None) -> None:
+        """Go to the state that follows; `since` when, by the clock on the wall."""
+        after = TRANSITIONS.get((self.state, event))
+        assert after is not None, f"a group that is {self.state} cannot have {event.name}"
+        self.state, self.since = after, since
 
     def begin_generation(self, now: Millis) -> None:
         """Those who have joined are the next generation; if there are none, the group is empty."""
@@ -253,7 +235,7 @@ class ClassicGroup:
         self.unsynced = dict.fromkeys(self.members)
         self.protocol = self.select_protocol() if self.members else None
         self.note_subscriptions()
-        self.move_to(COMPLETING if self.members else EMPTY, now)
+        self.move(GroupEvent.JOINED if self.members else GroupEvent.LEFT, wall_time(now))
 
     def elect(self) -> bool:
         """See to it that one who has joined leads; False if nobody has."""
@@ -276,14 +258,14 @@ class ClassicGroup:
     # ── what may be asked of any group ───────────────────────────────────────────────
 
     def check_commit(self, caller: Caller, *, transactional: bool, version: int) -> None:
-        if caller.epoch < 0 and self.state == EMPTY:
+        if caller.epoch < 0 and self.state is ClassicState.EMPTY:
             return  # nobody is in the way of one who commits by hand
         if caller.epoch >= 0 or caller.member_id or caller.instance_id is not None:
             self.check_member(caller.member_id, caller.instance_id)
             self.check_generation(caller.epoch)
         elif not transactional:
             raise ErrorCode.UNKNOWN_MEMBER_ID.error(f"group {self.id} has members; only they may commit")
-        if self.state == COMPLETING and not transactional:
+        if self.state is ClassicState.COMPLETING_REBALANCE and not transactional:
             raise ErrorCode.REBALANCE_IN_PROGRESS.error(f"group {self.id} is assigning anew")
 
     def check_generation(self, generation: int) -> None:
@@ -306,15 +288,15 @@ class ClassicGroup:
     def offsets_idle_since(self, topic: str, committed_at: Millis) -> Millis | None:
         if not self.protocol_type:
             return committed_at
-        if self.state == EMPTY:
+        if self.state is ClassicState.EMPTY:
             return committed_at if self.since is None else self.since
-        known = self.state == STABLE and self._topics is not None
+        known = self.state is ClassicState.STABLE and self._topics is not None
         return committed_at if known and not self.is_subscribed_to(topic) else None
 
     def check_delete(self) -> None:
-        if self.state == DEAD:
+        if self.state is ClassicState.DEAD:
             raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no group {self.id}")
-        if self.state != EMPTY:
+        if self.state != ClassicState.EMPTY:
             raise ErrorCode.NON_EMPTY_GROUP.error(f"group {self.id} is {self.state}")
 
     def tombstones(self) -> list[GroupRecord]:

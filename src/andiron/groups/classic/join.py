@@ -15,10 +15,11 @@ Read next: rebalance.py.
 from __future__ import annotations
 
 from andiron.groups.classic.answers import Outcome, joined
-from andiron.groups.classic.group import COMPLETING, EMPTY, PREPARING, STABLE, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.member import ClassicMember, protocols_of
 from andiron.groups.classic.rebalance import Rebalance
 from andiron.groups.classic.records import written
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.group import World
 from andiron.groups.rebalances import JOIN, METADATA, SUBSCRIPTION
 from andiron.model.chance import Chance
@@ -62,7 +63,7 @@ class Joining:
         size_max = self._world.settings.group_max_size
         if member is None and group.bytes_said > GROUP_BATCHES * self._world.batch_max():
             return False
-        if group.state == PREPARING:
+        if group.state is ClassicState.PREPARING_REBALANCE:
             return group.joining < size_max or (member is not None and member.join is not None)
         return len(group.members) < size_max or member is not None
 
@@ -116,7 +117,7 @@ class Joining:
         member.client_id, member.client_host = self._asked.client_id, self._asked.client_host
         self._update(group, member)
         group.start_session(new_id, self._now, member.session_timeout_ms)
-        if group.state == STABLE and group.select_protocol() == group.protocol:
+        if group.state is ClassicState.STABLE and group.select_protocol() == group.protocol:
             self.outcome.records.append(written(group))
             return self._back_in_place(group, member, former_leader)
         promise = group.await_join(member)
@@ -142,10 +143,13 @@ class Joining:
         if request.member_id in group.pending and request.group_instance_id is None:
             return self._add(group, request.member_id)
         member = group.check_member(request.member_id, request.group_instance_id)
-        assert group.state != EMPTY, "an empty group has no members"
+        assert group.state is not ClassicState.EMPTY, "an empty group has no members"
         unchanged = member.says(self._protocols)
         leads = group.leader == member.id
-        if unchanged and (group.state == COMPLETING or (group.state == STABLE and not leads)):
+        if unchanged and (
+            group.state is ClassicState.COMPLETING_REBALANCE
+            or (group.state is ClassicState.STABLE and not leads)
+        ):
             return joined(group, member)
         return self._rejoin(group, member, METADATA if unchanged else SUBSCRIPTION)
 

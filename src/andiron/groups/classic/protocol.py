@@ -17,19 +17,11 @@ Read next: join.py.
 from __future__ import annotations
 
 from andiron.groups.classic.answers import Outcome, described, synced
-from andiron.groups.classic.group import (
-    COMPLETING,
-    DEAD,
-    JOIN,
-    PREPARING,
-    SESSION,
-    STABLE,
-    SYNC,
-    ClassicGroup,
-)
+from andiron.groups.classic.group import JOIN, SESSION, SYNC, ClassicGroup
 from andiron.groups.classic.join import Joining
 from andiron.groups.classic.rebalance import Rebalance
 from andiron.groups.classic.records import restored, written
+from andiron.groups.classic.states import ClassicState, GroupEvent
 from andiron.groups.group import CLASSIC, TimerKey, World, not_of_kind
 from andiron.groups.rebalances import LEAVE, PROTOCOL, SESSION_TIMEOUT, SIZE
 from andiron.groups.records import GroupRecord
@@ -96,10 +88,10 @@ class ClassicProtocol:
         group.check_generation(request.generation_id)
         _check_same("type", request.protocol_type, group.protocol_type)
         _check_same("name", request.protocol_name, group.protocol)
-        if group.state == PREPARING:
+        if group.state is ClassicState.PREPARING_REBALANCE:
             raise ErrorCode.REBALANCE_IN_PROGRESS.error(f"group {group.id} is rebalancing")
         outcome = Outcome()
-        if group.state == COMPLETING:
+        if group.state is ClassicState.COMPLETING_REBALANCE:
             promise = self._rebalance.await_sync(group, member, outcome)
             if group.leader == member.id:
                 self._rebalance.assign(group, request.assignments, now, outcome)
@@ -115,7 +107,7 @@ class ClassicProtocol:
         member = group.check_member(request.member_id, request.group_instance_id)
         group.check_generation(request.generation_id)
         group.start_session(member.id, now, member.session_timeout_ms)
-        if group.state == PREPARING:
+        if group.state is ClassicState.PREPARING_REBALANCE:
             return Decision(HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS.number))
         return Decision(HeartbeatResponse())
 
@@ -159,12 +151,12 @@ class ClassicProtocol:
         if group is not None:
             return described(group)
         if version < NOT_FOUND_SINCE:
-            return DescribedGroup(group_id=group_id, group_state=DEAD)
+            return DescribedGroup(group_id=group_id, group_state=ClassicState.DEAD)
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND.number,
             error_message=not_of_kind(group_id, CLASSIC, self._world.groups.get(group_id)),
             group_id=group_id,
-            group_state=DEAD,
+            group_state=ClassicState.DEAD,
         )
 
     # ── time ─────────────────────────────────────────────────────────────────────────
@@ -225,7 +217,7 @@ class ClassicProtocol:
             group.end_session(member_id)
         self._world.timers.cancel(TimerKey(JOIN, group.id))
         self._world.timers.cancel(TimerKey(SYNC, group.id))
-        group.state = DEAD
+        group.move(GroupEvent.DELETED, group.since)
         if self._world.groups.get(group.id) is group:
             del self._world.groups[group.id]
 
@@ -244,7 +236,7 @@ class ClassicProtocol:
         may have to be asked to join again. Returns the record that makes it so."""
         group.protocol = group.select_protocol()
         group.note_subscriptions()
-        group.state, group.since = STABLE, wall_time(now)
+        group.move(GroupEvent.RESTORED, wall_time(now))
         for member in group.members.values():
             group.start_session(member.id, now, member.session_timeout_ms)
         self._world.groups[group.id] = group

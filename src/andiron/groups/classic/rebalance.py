@@ -20,23 +20,15 @@ import logging
 from collections.abc import Iterable
 
 from andiron.groups.classic.answers import Outcome, joined, synced
-from andiron.groups.classic.group import (
-    COMPLETING,
-    EMPTY,
-    JOIN,
-    PREPARING,
-    STABLE,
-    SYNC,
-    ClassicGroup,
-    InitialDelay,
-)
+from andiron.groups.classic.group import JOIN, SYNC, ClassicGroup, InitialDelay
 from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.records import written
+from andiron.groups.classic.states import ClassicState, GroupEvent
 from andiron.groups.group import TimerKey, World
 from andiron.groups.rebalances import ASSIGNMENT, REBALANCE_TIMEOUT
 from andiron.groups.sizes import OVERHEAD
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Millis
+from andiron.model.ids import Millis, wall_time
 from andiron.model.machine import Promise
 from andiron.wire.messages.sync_group import SyncGroupRequestAssignment, SyncGroupResponse
 
@@ -56,7 +48,7 @@ class Rebalance:
 
     def begin_or_complete(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
         """Somebody has come, or has changed: there must be another generation, with all who join."""
-        if group.state == PREPARING:
+        if group.state is ClassicState.PREPARING_REBALANCE:
             self.complete_if_all_joined(group, now, outcome)
         else:
             self.prepare(group, now, outcome, reason)
@@ -64,12 +56,12 @@ class Rebalance:
     def prepare(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
         """Ask all members to join again."""
         self._rebalances.begins(group.id, reason)
-        if group.state == COMPLETING:
+        if group.state is ClassicState.COMPLETING_REBALANCE:
             self._take_back_assignments(group, now, outcome)
         group.unsynced.clear()
         self._timers.cancel(TimerKey(SYNC, group.id))
-        initial = group.state == EMPTY
-        group.move_to(PREPARING, now)
+        initial = group.state is ClassicState.EMPTY
+        group.move(GroupEvent.REBALANCE, wall_time(now))
         if initial:
             delay_ms = self._settings.group_initial_rebalance_delay_ms
             group.initial = InitialDelay(max(0, group.rebalance_timeout_ms - delay_ms))
@@ -88,7 +80,7 @@ class Rebalance:
 
     def join_overdue(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
         """The time to join is over, or the initial delay, which is prolonged for those who come late."""
-        if group.state != PREPARING:
+        if group.state is not ClassicState.PREPARING_REBALANCE:
             return
         initial = group.initial
         if initial is None or not initial.someone_came or initial.left_ms == 0:
@@ -99,7 +91,11 @@ class Rebalance:
 
     def complete_if_all_joined(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
         """Do not wait for anyone else if nobody else can come; an initial delay is waited for all the same."""
-        if group.state == PREPARING and group.initial is None and group.all_have_joined:
+        if (
+            group.state is ClassicState.PREPARING_REBALANCE
+            and group.initial is None
+            and group.all_have_joined
+        ):
             self.complete(group, now, outcome)
 
     def complete(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
@@ -112,7 +108,7 @@ class Rebalance:
         if group.members and not group.elect():
             return self._complete_in(group, now, max(RETRY_MS_MIN, group.rebalance_timeout_ms))
         group.begin_generation(now)
-        if group.state == EMPTY:
+        if group.state is ClassicState.EMPTY:
             outcome.records.append(written(group))
             return None
         for member in group.members.values():
@@ -151,7 +147,7 @@ class Rebalance:
         if self._size(group, by_member) > self._batch_max():
             return self._cannot_assign(group, now, outcome)
         group.assign(by_member)
-        group.move_to(STABLE, now)
+        group.move(GroupEvent.ASSIGNED, wall_time(now))
         outcome.records.append(written(group))
         for member in group.members.values():
             if outcome.answer_sync(member, synced(group, member)):
@@ -179,7 +175,7 @@ class Rebalance:
 
     def sync_overdue(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
         """The time to ask for an assignment is over."""
-        if group.state in (COMPLETING, STABLE) and group.unsynced:
+        if group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE) and group.unsynced:
             for member_id in list(group.unsynced):
                 self.drop(group, group.members[member_id], outcome)
             self.prepare(group, now, outcome, REBALANCE_TIMEOUT)
@@ -199,7 +195,7 @@ class Rebalance:
 
     def someone_left(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
         """A member is gone: what it had must be assigned to the others."""
-        if group.state in (COMPLETING, STABLE):
+        if group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE):
             self.prepare(group, now, outcome, reason)
         else:
             self.complete_if_all_joined(group, now, outcome)

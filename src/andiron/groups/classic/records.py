@@ -10,8 +10,9 @@ the chosen one is not written. It says it again when it next joins.
 
 from __future__ import annotations
 
-from andiron.groups.classic.group import EMPTY, STABLE, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.member import ClassicMember
+from andiron.groups.classic.states import ClassicState, GroupEvent
 from andiron.groups.group import TimerKey
 from andiron.groups.records import GroupMetadataKey, GroupMetadataValue, GroupRecord, MemberMetadata
 from andiron.model.ids import NO_TIMESTAMP, Millis
@@ -22,7 +23,9 @@ UNSAID = -1  # the rebalance timeout, in records of the first brokers that wrote
 
 def written(group: ClassicGroup) -> GroupRecord:
     """The record that makes the group what it is now."""
-    assert group.state in (STABLE, EMPTY), "on the way between generations there is nothing to write"
+    assert group.state in (ClassicState.STABLE, ClassicState.EMPTY), (
+        "on the way between generations there is nothing to write"
+    )
     value = GroupMetadataValue(
         protocol_type=group.protocol_type,
         generation=group.generation,
@@ -57,7 +60,8 @@ def restored(group_id: str, value: GroupMetadataValue, timers: Timers[TimerKey])
         group.add(_restored(member, value.protocol or ""), value.protocol_type)
     if value.leader in group.members:
         group.leader = value.leader
-    group.state = STABLE if group.members else EMPTY
+    if group.members:
+        group.move(GroupEvent.RESTORED, group.since)
     group.note_subscriptions()
     return group
 

@@ -14,7 +14,7 @@ from andiron.groups.classic.protocol import LEAVE_BY_BATCH_SINCE, PROTOCOL_NAMED
 from andiron.groups.consumer.classic_join import ClassicJoin
 from andiron.groups.consumer.departures import Departures
 from andiron.groups.consumer.group import ConsumerGroup
-from andiron.groups.consumer.member import UNRELEASED, UNREVOKED, Member
+from andiron.groups.consumer.member import UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, Member
 from andiron.groups.consumer.migration import assignment_bytes, subscription_version
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import Sessions
@@ -86,7 +86,7 @@ class ClassicMembers:
             raise ErrorCode.INCONSISTENT_GROUP_PROTOCOL.error(
                 f"the member has joined with {chosen.name!r} of type {PROTOCOL_TYPE!r}"
             )
-        if group.assignment_epoch > member.epoch and member.state != UNREVOKED:
+        if group.assignment_epoch > member.epoch and member.state != UNREVOKED_PARTITIONS:
             self._sessions.must_join(group.id, member, now)
             return Decision(SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS.number))
         self._sessions.has_synced(group.id, member)
@@ -158,9 +158,9 @@ def _leaving(group: ConsumerGroup, who: MemberIdentity) -> Member:
 
 def _must_join(group: ConsumerGroup, member: Member) -> bool:
     """Whether there is something that a member can only hear of by joining again."""
-    if member.epoch < group.assignment_epoch or member.state == UNREVOKED:
+    if member.epoch < group.assignment_epoch or member.state == UNREVOKED_PARTITIONS:
         return True
-    return member.state == UNRELEASED and all(
+    return member.state == UNRELEASED_PARTITIONS and all(
         partition in member.assigned.get(topic, {}) or group.is_free(topic, partition)
         for topic, share in group.targets.get(member.id, {}).items()
         for partition in share

@@ -30,7 +30,7 @@ from andiron.groups.records import (
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 # Where a member stands on the way to its target, as it is written.
-STABLE, UNREVOKED, UNRELEASED = 0, 1, 2
+STABLE, UNREVOKED_PARTITIONS, UNRELEASED_PARTITIONS = 0, 1, 2
 
 JOINING, LEAVING, AWAY = 0, -1, -2  # in place of an epoch; AWAY: a static member that will be back
 UNSAID = -1  # in place of a timeout

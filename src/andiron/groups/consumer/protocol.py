@@ -23,8 +23,9 @@ Read next: group.py, change.py, reconciliation.py.
 
 from __future__ import annotations
 
-from andiron.groups.classic.group import EMPTY, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.protocol import ClassicProtocol
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.consumer.change import Change
 from andiron.groups.consumer.checks import check_epoch, check_heartbeat, check_size, new_member_id
 from andiron.groups.consumer.classic_members import ClassicMembers
@@ -96,7 +97,7 @@ class ConsumerProtocol:
         if group is None:
             return ConsumerGroup(group_id), [], None
         assert isinstance(group, ClassicGroup)
-        if group.state == EMPTY:
+        if group.state is ClassicState.EMPTY:
             return ConsumerGroup(group_id), group.tombstones(), group
         check_upgrade(group, self._world.settings)
         return *upgraded(group, self._world.topics), group

@@ -2,7 +2,7 @@
 
                       ┌──────────────── another target ────────────────┐
                       ▼                                                │
-                   UNREVOKED ── gave up what it should ──▶ UNRELEASED ─┴▶ STABLE
+                   UNREVOKED_PARTITIONS ── gave up what it should ──▶ UNRELEASED_PARTITIONS ─┴▶ STABLE
                 what it must give up                    it is at the target's epoch,
                 is named to it                          and lacks what others have not given up yet
 
@@ -20,7 +20,7 @@ from collections.abc import Callable, Container, Iterable
 from typing import NamedTuple
 
 from andiron.groups.assignors.spec import Partitions
-from andiron.groups.consumer.member import STABLE, UNRELEASED, UNREVOKED, Held, Member
+from andiron.groups.consumer.member import STABLE, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, Held, Member
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
@@ -45,11 +45,11 @@ def reconcile(member: Member, target: Target, around: Surroundings) -> Member:
     """The member as it is after this heartbeat; the same one if nothing has happened to it."""
     if member.is_reconciled_to(target.epoch) and not around.subscription_changed:
         return member
-    if member.state == UNREVOKED:
+    if member.state == UNREVOKED_PARTITIONS:
         if _owns_any(around.owned, member.revoking):
             return _let_go_of_unsubscribed(member, around) if around.subscription_changed else member
         return _step(member, target, around)
-    if member.state == UNRELEASED:
+    if member.state == UNRELEASED_PARTITIONS:
         return _step(member, target, around)
     if member.state == STABLE:
         if member.epoch == target.epoch:
@@ -72,9 +72,9 @@ def _step(member: Member, target: Target, around: Surroundings) -> Member:
         for partition, epoch in epochs.items():
             (kept if partition in wanted else dropped).setdefault(topic, {})[partition] = epoch
     if dropped and _owns_any(around.owned, dropped):
-        return member.at(member.epoch, UNREVOKED, kept, dropped)
+        return member.at(member.epoch, UNREVOKED_PARTITIONS, kept, dropped)
     waits = _take_free(member, target, around, kept)
-    return member.at(target.epoch, UNRELEASED if waits else STABLE, kept)
+    return member.at(target.epoch, UNRELEASED_PARTITIONS if waits else STABLE, kept)
 
 
 def _take_free(
@@ -103,7 +103,7 @@ def _let_go_of_unsubscribed(member: Member, around: Surroundings) -> Member:
     kept = {topic: epochs for topic, epochs in member.assigned.items() if topic not in gone}
     revoking: Held = {**member.revoking, **_merged(gone, member.revoking)}
     if _owns_any(around.owned, revoking):
-        return member.at(member.epoch, UNREVOKED, kept, revoking)
+        return member.at(member.epoch, UNREVOKED_PARTITIONS, kept, revoking)
     return member.at(member.epoch, member.state, kept, member.revoking)
 
 

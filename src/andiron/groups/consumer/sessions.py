@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from andiron.groups.consumer.group import ConsumerGroup
-from andiron.groups.consumer.member import UNRELEASED, Member
+from andiron.groups.consumer.member import UNRELEASED_PARTITIONS, Member
 from andiron.groups.group import TimerKey, World
 from andiron.model.ids import Millis
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
@@ -57,7 +57,7 @@ class Sessions:
             settings.group_consumer_min_heartbeat_interval_ms,
             settings.group_consumer_max_heartbeat_interval_ms,
         )
-        hurries = member.state == UNRELEASED and (group_id, member.id) not in self._unacknowledged
+        hurries = member.state == UNRELEASED_PARTITIONS and (group_id, member.id) not in self._unacknowledged
         return min(usual, max(SOONEST_MS, usual // SOONER)) if hurries else usual
 
     def is_to_be_told(

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from andiron.broker.replicas.partition import Partition
-from andiron.groups.classic.group import EMPTY, STABLE, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.records import NO_PRODUCER, TransactionEnded
 from andiron.groups.records import decode_record as decode_group_record
@@ -112,7 +113,11 @@ def _groups(live: GroupShard, replayed: GroupShard) -> tuple[dict[Any, Any], dic
         name
         for name, group in live.groups.items()
         if isinstance(group, ConsumerGroup)
-        or (isinstance(group, ClassicGroup) and group.state in (STABLE, EMPTY) and group.generation)
+        or (
+            isinstance(group, ClassicGroup)
+            and group.state in (ClassicState.STABLE, ClassicState.EMPTY)
+            and group.generation
+        )
     ]
     return (
         {name: _written(live.groups[name]) for name in settled},

@@ -1,4 +1,4 @@
-"""ElectLeaders, whoever is asked; the elections themselves are the controller's (controller/leadership.py)."""
+"""ElectLeaders, whoever is asked; the elections themselves are the controller's (controller/leader_election.py)."""
 
 import pytest
 

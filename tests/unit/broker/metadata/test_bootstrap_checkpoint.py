@@ -36,7 +36,7 @@ def test_one_that_was_cut_short_is_an_error():
 def test_a_cluster_begins_with_what_its_folder_says_and_does_so_once():
     node = SmallNode(formatted(*SAID))
     assert node.node.broker.image.features == {"metadata.version": 27, "share.version": 1}
-    assert list(node.node.broker.image.kept) == [LOGIN]
+    assert list(node.node.broker.image.unserved) == [LOGIN]
     assert node.node.broker.image.configs == {}, "without eligible leaders there is no number for all"
 
     node.disk.write_file("/data/bootstrap.checkpoint", b"of no use any more")

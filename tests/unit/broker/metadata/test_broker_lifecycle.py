@@ -2,7 +2,14 @@
 
 import pytest
 
-from andiron.broker.metadata.broker_lifecycle import LEAVING_MS, RETRY_MS, Lifecycle, Stage
+from andiron.broker.metadata.broker_lifecycle import (
+    LEAVING_MS,
+    RETRY_MS,
+    TRANSITIONS,
+    BrokerLifecycle,
+    BrokerState,
+    LifecycleEvent,
+)
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.image import BrokerImage, Image
@@ -18,6 +25,7 @@ from andiron.wire.messages.broker_registration import BrokerRegistrationRequest,
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest
 from worlds.cluster_client import all_in_sync, create, small_cluster
 from worlds.node import PROPERTIES, SmallNode
+from worlds.state_table import state_table
 
 NOW, HEARTBEAT_MS, SESSION_MS = 1_000_000, 2_000, 9_000
 FENCED, LET_IN = 1, -1
@@ -25,7 +33,7 @@ INCARNATION, DIRECTORY = b"i" * 16, b"d" * 16
 
 
 class Known:
-    """Metadata as far as a life needs it: the image, and how much of it is applied."""
+    """Metadata as far as a lifecycle needs it: the image, and how much of it is applied."""
 
     def __init__(self):
         self.image, self.applied = Image(), Offset(0)
@@ -36,15 +44,15 @@ class Known:
         self.applied = Offset(self.applied + 1)
 
 
-class Life:
-    """A broker's life with a controller that answers when the test says so."""
+class LoneBroker:
+    """A broker with a controller that answers when the test says so."""
 
     def __init__(self):
         self.metadata, self.asked = Known(), []
         self._waiting = None
         settings = NodeSettings.load(PROPERTIES)
         self.now = NOW
-        self.life = Lifecycle(settings, self.metadata, channel=self, step=self)
+        self.lifecycle = BrokerLifecycle(settings, self.metadata, channel=self, step=self)
 
     def decide(self, request, now, timeout_ms):
         self.asked.append((request, timeout_ms))
@@ -65,7 +73,7 @@ class Life:
         then(wait.then())
 
     def start(self, previous=-1):
-        self.life.start("a-cluster", INCARNATION, (DIRECTORY,), previous, self.now)
+        self.lifecycle.start("a-cluster", INCARNATION, (DIRECTORY,), previous, self.now)
         return self
 
     def registered(self, epoch=5):
@@ -83,26 +91,58 @@ class Life:
     def serving(self):
         self.registered()
         self.read_registration(fenced=False)
-        self.life.metadata_moved(self.now)
-        assert self.life.serves
+        self.lifecycle.metadata_moved(self.now)
+        assert self.lifecycle.serves
         return self
 
     def pass_time(self, ms):
         self.now += ms
-        self.life.tick(self.now)
+        self.lifecycle.tick(self.now)
 
     @property
     def last(self):
         return self.asked[-1][0]
 
 
+# ── the table ────────────────────────────────────────────────────────────────────────
+
+PICTURE = """
+                             START     REGISTERED     REFUSED        LEAVE                        STOP
+NOT_RUNNING                  STARTING                                                             SHUTTING_DOWN
+STARTING                               RUNNING                                                    SHUTTING_DOWN
+RUNNING                                               STARTING       PENDING_CONTROLLED_SHUTDOWN  SHUTTING_DOWN
+PENDING_CONTROLLED_SHUTDOWN                           SHUTTING_DOWN                               SHUTTING_DOWN
+SHUTTING_DOWN                          SHUTTING_DOWN  SHUTTING_DOWN                               SHUTTING_DOWN
+"""
+
+
+def test_the_lifecycle_is_this_table():
+    assert state_table(BrokerState, LifecycleEvent, TRANSITIONS) == PICTURE
+
+
+def test_what_cannot_be_is_a_bug_and_nothing_else():
+    broker = LoneBroker().serving()
+
+    with pytest.raises(AssertionError, match="a broker that is RUNNING cannot START"):
+        broker.start()
+
+
+def test_a_broker_that_shuts_down_does_so_whatever_it_is_still_answered():
+    broker = LoneBroker().start()
+    broker.lifecycle.leave(broker.now)
+    broker.answer(BrokerRegistrationResponse(broker_epoch=5))
+
+    assert broker.lifecycle.has_left
+    assert broker.lifecycle.epoch == 5  # under which it stops cleanly
+
+
 # ── taken in ─────────────────────────────────────────────────────────────────────────
 
 
 def test_it_registers_with_all_that_others_must_know_of_it():
-    life = Life().start(previous=4)
+    broker = LoneBroker().start(previous=4)
 
-    request = life.last
+    request = broker.last
     assert isinstance(request, BrokerRegistrationRequest)
     assert (request.broker_id, request.cluster_id, request.incarnation_id) == (1, "a-cluster", INCARNATION)
     assert [(each.name, each.host, each.port) for each in request.listeners] == [
@@ -112,52 +152,52 @@ def test_it_registers_with_all_that_others_must_know_of_it():
 
 
 def test_it_asks_one_thing_at_a_time():
-    life = Life().start()
-    life.pass_time(60_000)
+    broker = LoneBroker().start()
+    broker.pass_time(60_000)
 
-    assert len(life.asked) == 1
-    assert life.life.next_deadline() == NEVER
+    assert len(broker.asked) == 1
+    assert broker.lifecycle.next_deadline() == NEVER
 
 
 def test_registered_it_says_that_it_is_alive_again_and_again():
-    life = Life().registered()
+    broker = LoneBroker().registered()
 
-    life.pass_time(HEARTBEAT_MS - 1)
-    assert len(life.asked) == 1
-    life.pass_time(1)
-    assert isinstance(life.last, BrokerHeartbeatRequest)
-    assert (life.last.broker_id, life.last.broker_epoch, life.last.want_shut_down) == (1, 5, False)
-    life.answer(BrokerHeartbeatResponse())
-    life.pass_time(HEARTBEAT_MS)
-    assert len(life.asked) == 3
+    broker.pass_time(HEARTBEAT_MS - 1)
+    assert len(broker.asked) == 1
+    broker.pass_time(1)
+    assert isinstance(broker.last, BrokerHeartbeatRequest)
+    assert (broker.last.broker_id, broker.last.broker_epoch, broker.last.want_shut_down) == (1, 5, False)
+    broker.answer(BrokerHeartbeatResponse())
+    broker.pass_time(HEARTBEAT_MS)
+    assert len(broker.asked) == 3
 
 
 def test_as_soon_as_it_has_read_of_its_registration_it_says_so():
-    life = Life().registered()
-    life.read_registration()
-    life.life.metadata_moved(life.now)
+    broker = LoneBroker().registered()
+    broker.read_registration()
+    broker.lifecycle.metadata_moved(broker.now)
 
-    assert isinstance(life.last, BrokerHeartbeatRequest)
-    assert life.last.current_metadata_offset == 0  # the record's offset
-    assert not life.life.serves
+    assert isinstance(broker.last, BrokerHeartbeatRequest)
+    assert broker.last.current_metadata_offset == 0  # the record's offset
+    assert not broker.lifecycle.serves
 
 
 def test_it_serves_when_it_has_read_that_it_is_let_in():
-    life = Life().registered()
-    life.read_registration()
-    assert not life.life.serves
-    life.metadata.replay(BrokerRegistrationChangeRecord(1, 5, fenced=LET_IN))
+    broker = LoneBroker().registered()
+    broker.read_registration()
+    assert not broker.lifecycle.serves
+    broker.metadata.replay(BrokerRegistrationChangeRecord(1, 5, fenced=LET_IN))
 
-    assert life.life.serves
+    assert broker.lifecycle.serves
 
 
-def test_a_registration_of_an_earlier_life_is_not_its_own():
-    life = Life()
-    life.read_registration(epoch=3, fenced=False)
-    life.registered(epoch=5)
+def test_a_registration_of_an_earlier_incarnation_is_not_its_own():
+    broker = LoneBroker()
+    broker.read_registration(epoch=3, fenced=False)
+    broker.registered(epoch=5)
 
-    assert life.life.image is None
-    assert not life.life.serves
+    assert broker.lifecycle.image is None
+    assert not broker.lifecycle.serves
 
 
 @pytest.mark.parametrize(
@@ -168,99 +208,99 @@ def test_a_registration_of_an_earlier_life_is_not_its_own():
     ],
 )
 def test_a_broker_that_is_not_taken_in_knows_why_and_tries_again(refusal):
-    life = Life().start()
-    life.answer(refusal)
+    broker = LoneBroker().start()
+    broker.answer(refusal)
 
-    assert "is not taken in by its cluster" in life.life.trouble
-    life.pass_time(RETRY_MS * 5)
-    assert len(life.asked) == 2
-    life.answer(BrokerRegistrationResponse(broker_epoch=5))
-    assert life.life.trouble is None
+    assert "is not taken in by its cluster" in broker.lifecycle.trouble
+    broker.pass_time(RETRY_MS * 5)
+    assert len(broker.asked) == 2
+    broker.answer(BrokerRegistrationResponse(broker_epoch=5))
+    assert broker.lifecycle.trouble is None
 
 
 def test_if_nobody_could_be_asked_that_is_no_refusal():
-    life = Life().start()
-    life.answer(ErrorCode.REQUEST_TIMED_OUT)
+    broker = LoneBroker().start()
+    broker.answer(ErrorCode.REQUEST_TIMED_OUT)
 
-    assert life.life.trouble is None
-    life.pass_time(RETRY_MS * 5)
-    assert len(life.asked) == 2
+    assert broker.lifecycle.trouble is None
+    broker.pass_time(RETRY_MS * 5)
+    assert len(broker.asked) == 2
 
 
 # ── kept ─────────────────────────────────────────────────────────────────────────────
 
 
 def test_one_that_is_fenced_and_alive_says_so_at_once():
-    life = Life().serving()
-    life.metadata.replay(BrokerRegistrationChangeRecord(1, 5, fenced=FENCED))
-    life.life.metadata_moved(life.now)
+    broker = LoneBroker().serving()
+    broker.metadata.replay(BrokerRegistrationChangeRecord(1, 5, fenced=FENCED))
+    broker.lifecycle.metadata_moved(broker.now)
 
-    assert isinstance(life.last, BrokerHeartbeatRequest)
-    assert not life.life.serves
+    assert isinstance(broker.last, BrokerHeartbeatRequest)
+    assert not broker.lifecycle.serves
 
 
 @pytest.mark.parametrize("code", [ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED])
 @pytest.mark.parametrize("by", ["a response", "an error"])
 def test_one_that_the_controller_does_not_know_registers_again(code, by):
     """A controller at this very node raises what another answers."""
-    life = Life().serving()
-    life.pass_time(HEARTBEAT_MS)
-    life.answer(BrokerHeartbeatResponse(error_code=code.number) if by == "a response" else code)
+    broker = LoneBroker().serving()
+    broker.pass_time(HEARTBEAT_MS)
+    broker.answer(BrokerHeartbeatResponse(error_code=code.number) if by == "a response" else code)
 
-    assert life.life.stage is Stage.REGISTERING
-    life.pass_time(0)
-    assert isinstance(life.last, BrokerRegistrationRequest)
+    assert broker.lifecycle.state is BrokerState.STARTING
+    broker.pass_time(0)
+    assert isinstance(broker.last, BrokerRegistrationRequest)
 
 
 def test_a_heartbeat_that_nobody_answers_is_followed_by_another_soon():
-    life = Life().serving()
-    life.pass_time(HEARTBEAT_MS)
-    assert life.asked[-1][1] == SESSION_MS
-    life.answer(ErrorCode.REQUEST_TIMED_OUT)
+    broker = LoneBroker().serving()
+    broker.pass_time(HEARTBEAT_MS)
+    assert broker.asked[-1][1] == SESSION_MS
+    broker.answer(ErrorCode.REQUEST_TIMED_OUT)
 
-    assert life.life.next_deadline() == life.now + RETRY_MS
-    assert life.life.stage is Stage.REGISTERED
+    assert broker.lifecycle.next_deadline() == broker.now + RETRY_MS
+    assert broker.lifecycle.state is BrokerState.RUNNING
 
 
 def test_when_another_would_leave_it_says_at_once_how_far_it_has_read():
     """The one that leaves waits until all know who leads instead."""
-    life = Life().serving()
-    life.read_registration(broker=2, epoch=6, fenced=False)
-    life.metadata.replay(BrokerRegistrationChangeRecord(2, 6, in_controlled_shutdown=1))
-    life.life.metadata_moved(life.now)
+    broker = LoneBroker().serving()
+    broker.read_registration(broker=2, epoch=6, fenced=False)
+    broker.metadata.replay(BrokerRegistrationChangeRecord(2, 6, in_controlled_shutdown=1))
+    broker.lifecycle.metadata_moved(broker.now)
 
-    assert isinstance(life.last, BrokerHeartbeatRequest)
-    assert life.last.current_metadata_offset == 2
+    assert isinstance(broker.last, BrokerHeartbeatRequest)
+    assert broker.last.current_metadata_offset == 2
 
 
 # ── let go ───────────────────────────────────────────────────────────────────────────
 
 
 def beside_another():
-    life = Life().serving()
-    life.read_registration(broker=2, epoch=6, fenced=False)
-    assert isinstance(life.metadata.image.brokers[2], BrokerImage)
-    return life
+    broker = LoneBroker().serving()
+    broker.read_registration(broker=2, epoch=6, fenced=False)
+    assert isinstance(broker.metadata.image.brokers[2], BrokerImage)
+    return broker
 
 
 def test_one_that_is_alone_asks_too_and_again_at_once():
     """As Kafka's does: that it is gone is to stand in the metadata."""
-    life = Life().serving()
-    life.life.leave(life.now)
-    life.answer(BrokerHeartbeatResponse(should_shut_down=False))
+    broker = LoneBroker().serving()
+    broker.lifecycle.leave(broker.now)
+    broker.answer(BrokerHeartbeatResponse(should_shut_down=False))
 
-    life.pass_time(0)
-    assert life.last.want_shut_down
-    life.answer(BrokerHeartbeatResponse(should_shut_down=True))
-    assert life.life.stage is Stage.LEFT
+    broker.pass_time(0)
+    assert broker.last.want_shut_down
+    broker.answer(BrokerHeartbeatResponse(should_shut_down=True))
+    assert broker.lifecycle.state is BrokerState.SHUTTING_DOWN
 
 
 def test_one_that_is_alone_goes_without_a_word_where_that_cannot_be_written():
-    life = Life().serving()
-    life.life.leave(life.now)
-    life.answer(ErrorCode.KAFKA_STORAGE_ERROR)
+    broker = LoneBroker().serving()
+    broker.lifecycle.leave(broker.now)
+    broker.answer(ErrorCode.KAFKA_STORAGE_ERROR)
 
-    assert life.life.stage is Stage.LEFT
+    assert broker.lifecycle.state is BrokerState.SHUTTING_DOWN
 
 
 def test_the_metadata_says_of_one_that_is_alone_that_it_has_stopped_and_lets_the_next_one_in_at_once():
@@ -280,27 +320,27 @@ def test_the_metadata_says_of_one_that_is_alone_that_it_has_stopped_and_lets_the
 
 
 def test_it_asks_to_leave_until_it_may():
-    life = beside_another()
-    life.life.leave(life.now)
-    assert life.last.want_shut_down
-    life.answer(BrokerHeartbeatResponse(should_shut_down=False))
+    broker = beside_another()
+    broker.lifecycle.leave(broker.now)
+    assert broker.last.want_shut_down
+    broker.answer(BrokerHeartbeatResponse(should_shut_down=False))
 
-    assert life.life.stage is Stage.LEAVING
-    life.pass_time(LEAVING_MS)
-    assert life.last.want_shut_down
-    life.answer(BrokerHeartbeatResponse(should_shut_down=True))
-    assert life.life.stage is Stage.LEFT
+    assert broker.lifecycle.state is BrokerState.PENDING_CONTROLLED_SHUTDOWN
+    broker.pass_time(LEAVING_MS)
+    assert broker.last.want_shut_down
+    broker.answer(BrokerHeartbeatResponse(should_shut_down=True))
+    assert broker.lifecycle.state is BrokerState.SHUTTING_DOWN
 
 
 def test_it_asks_to_leave_after_a_heartbeat_that_is_under_way():
-    life = beside_another()
-    life.pass_time(HEARTBEAT_MS)
-    life.life.leave(life.now)
-    assert not life.last.want_shut_down
-    life.answer(BrokerHeartbeatResponse())
+    broker = beside_another()
+    broker.pass_time(HEARTBEAT_MS)
+    broker.lifecycle.leave(broker.now)
+    assert not broker.last.want_shut_down
+    broker.answer(BrokerHeartbeatResponse())
 
-    life.pass_time(LEAVING_MS)
-    assert life.last.want_shut_down
+    broker.pass_time(LEAVING_MS)
+    assert broker.last.want_shut_down
 
 
 @pytest.mark.parametrize(
@@ -308,26 +348,26 @@ def test_it_asks_to_leave_after_a_heartbeat_that_is_under_way():
     [ErrorCode.REQUEST_TIMED_OUT, ErrorCode.STALE_BROKER_EPOCH, BrokerHeartbeatResponse(error_code=77)],
 )
 def test_it_goes_without_a_word_if_there_is_nobody_to_ask_or_nobody_knows_it(outcome):
-    life = beside_another()
-    life.life.leave(life.now)
-    life.answer(outcome)
+    broker = beside_another()
+    broker.lifecycle.leave(broker.now)
+    broker.answer(outcome)
 
-    assert life.life.stage is Stage.LEFT
+    assert broker.lifecycle.state is BrokerState.SHUTTING_DOWN
 
 
 def test_the_last_one_of_a_quorum_that_has_gone_before_it_just_goes():
-    life = Life().serving()
-    life.metadata.can_be_decided_on = False
-    life.life.leave(life.now)
+    broker = LoneBroker().serving()
+    broker.metadata.can_be_decided_on = False
+    broker.lifecycle.leave(broker.now)
 
-    assert life.life.stage is Stage.LEFT
+    assert broker.lifecycle.state is BrokerState.SHUTTING_DOWN
 
 
 def test_one_that_was_never_let_in_just_goes():
-    life = Life().start()
-    life.life.leave(life.now)
+    broker = LoneBroker().start()
+    broker.lifecycle.leave(broker.now)
 
-    assert life.life.stage is Stage.LEFT
+    assert broker.lifecycle.state is BrokerState.SHUTTING_DOWN
 
 
 # ── in a cluster ─────────────────────────────────────────────────────────────────────
@@ -354,16 +394,16 @@ def test_one_that_cannot_be_heard_is_fenced_and_let_in_again():
     cluster.heal()
     cluster.until(lambda: all_in_sync(cluster, "t"))
 
-    assert cluster.broker(3).lifecycle.epoch == epoch  # it is the same life
+    assert cluster.broker(3).lifecycle.epoch == epoch  # it has not registered again
 
 
 def test_one_that_does_not_know_a_level_of_the_cluster_says_which():
-    life = Life().start()
-    life.metadata.replay(FeatureLevelRecord("share.version", 2))
+    broker = LoneBroker().start()
+    broker.metadata.replay(FeatureLevelRecord("share.version", 2))
 
-    life.answer(ErrorCode.UNSUPPORTED_VERSION)
+    broker.answer(ErrorCode.UNSUPPORTED_VERSION)
 
-    assert life.life.trouble == (
+    assert broker.lifecycle.trouble == (
         "broker 1 is not taken in by its cluster: the cluster's share.version is 2, and this version of Andiron knows "
         "0 to 1"
     )

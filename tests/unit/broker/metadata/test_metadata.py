@@ -6,11 +6,11 @@ import pytest
 
 from andiron.broker.coordinators.shard import batches_between
 from andiron.broker.metadata.quorum_messages import METADATA, TOPIC_ID
-from andiron.controller.producer_ids import AllocateProducerIds
 from andiron.model.effects import Disconnected
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address
 from andiron.sim.disk import MemoryDisk
+from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from worlds.cluster_client import create, small_cluster
 from worlds.node import START, SmallNode
 
@@ -153,6 +153,10 @@ def of(cluster, number):
     return cluster.broker(number).metadata
 
 
+def allocation(cluster, number):
+    return AllocateProducerIdsRequest(number, cluster.broker(number).lifecycle.epoch)
+
+
 def test_the_controller_is_where_the_log_is_led_and_nowhere_else(cluster):
     assert {n: of(cluster, n).leads for n in NODES} == {n: n == cluster.controller for n in NODES}
 
@@ -167,7 +171,7 @@ def test_elsewhere_nothing_is_decided(cluster):
     other = next(n for n in NODES if n != cluster.controller)
 
     with pytest.raises(ProtocolError) as caught:
-        of(cluster, other).decide(AllocateProducerIds(other), cluster.now, 1_000)
+        of(cluster, other).decide(allocation(cluster, other), cluster.now, 1_000)
     assert caught.value.code is ErrorCode.NOT_CONTROLLER
 
 
@@ -186,7 +190,7 @@ def test_a_node_that_begins_to_lead_makes_its_controller_out_of_the_log(cluster)
 def test_who_waits_for_a_controller_that_is_none_any_more_hears_so(cluster):
     before = cluster.controller
     cluster.isolate(before)
-    wait = of(cluster, before).decide(AllocateProducerIds(before), cluster.now, 60_000)
+    wait = of(cluster, before).decide(allocation(cluster, before), cluster.now, 60_000)
     assert not wait.until()
     cluster.pass_time(8_000)
 
@@ -200,7 +204,7 @@ def test_what_is_not_committed_is_applied_nowhere(cluster):
     before = cluster.controller
     cluster.isolate(before)
     applied = of(cluster, before).applied
-    of(cluster, before).decide(AllocateProducerIds(before), cluster.now, 1_000)
+    of(cluster, before).decide(allocation(cluster, before), cluster.now, 1_000)
     cluster.pass_time(100)
 
     assert of(cluster, before).applied == applied

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from andiron.groups.classic.answers import Outcome, described, joined, synced
-from andiron.groups.classic.group import PREPARING, STABLE, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.member import ClassicMember
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.records import GroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
@@ -21,7 +22,7 @@ def stable_group() -> ClassicGroup:
     group = ClassicGroup("g", Timers(), Millis(5))
     group.add(ClassicMember("a", None, "c", "/h", 60, 10, {"range": b"r", "robin": b"b"}, b"1"), "consumer")
     group.add(ClassicMember("b", "i", "d", "/j", 61, 11, {"range": b"s"}, b"2"), "consumer")
-    group.generation, group.protocol, group.state = 3, "range", STABLE
+    group.generation, group.protocol, group.state = 3, "range", ClassicState.STABLE
     return group
 
 
@@ -62,7 +63,7 @@ def test_a_stable_group_is_described_with_what_its_members_said():
 
 def test_a_group_that_rebalances_is_described_without_a_protocol():
     group = stable_group()
-    group.state = PREPARING
+    group.state = ClassicState.PREPARING_REBALANCE
 
     described_group = described(group)
 

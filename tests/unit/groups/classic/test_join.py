@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from andiron.groups.classic.group import COMPLETING, PREPARING, STABLE
 from andiron.groups.classic.join import GROUP_BATCHES, uuid_text
+from andiron.groups.classic.states import ClassicState
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.machine import Promise
@@ -21,7 +21,7 @@ def completing(*instances: str | None) -> Classic:
     for instance in instances:
         classic.arrive(instance=instance)
     classic.pass_time(2 * DELAY_MS)
-    assert classic.group().state == COMPLETING
+    assert classic.group().state == ClassicState.COMPLETING_REBALANCE
     return classic
 
 
@@ -31,7 +31,7 @@ def stable(*instances: str | None, **settings: int) -> tuple[Classic, list[str]]
     members = [classic.arrive(instance=instance)[0] for instance in instances]
     classic.pass_time(2 * DELAY_MS)
     classic.sync_all()
-    assert classic.group().state == STABLE
+    assert classic.group().state == ClassicState.STABLE
     return classic, members
 
 
@@ -225,14 +225,14 @@ def test_a_follower_that_says_what_it_said_is_told_what_it_has_missed():
     response = classic.join(follower)
 
     assert (response.generation_id, response.leader, response.members) == (1, leader, [])
-    assert classic.group().state == STABLE
+    assert classic.group().state == ClassicState.STABLE
 
 
 def test_a_follower_that_says_something_else_begins_a_rebalance():
     classic, (_, follower) = stable(None, None)
 
     assert isinstance(classic.join(follower, {"range": b"other"}), Promise)
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
     assert classic.group().members[follower].protocols == {"range": b"other"}
 
 
@@ -240,7 +240,7 @@ def test_a_leader_that_joins_again_begins_a_rebalance():
     classic, (leader, _) = stable(None, None)
 
     assert isinstance(classic.join(leader), Promise)
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
 
 
 def test_a_member_alone_that_joins_again_is_the_next_generation_at_once():
@@ -261,7 +261,7 @@ def test_before_all_have_synced_a_member_that_says_what_it_said_is_told_again():
 
     assert (again.generation_id, len(again.members)) == (1, 2)
     assert classic.join(follower).members == []
-    assert classic.group().state == COMPLETING
+    assert classic.group().state == ClassicState.COMPLETING_REBALANCE
 
 
 def test_before_all_have_synced_a_member_that_says_something_else_begins_a_rebalance():
@@ -272,7 +272,7 @@ def test_before_all_have_synced_a_member_that_says_something_else_begins_a_rebal
     assert isinstance(classic.join(leader, {"range": b"other"}), Promise)
 
     assert error_of(answer(waiting)) is ErrorCode.REBALANCE_IN_PROGRESS
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
 
 
 # ── static members ───────────────────────────────────────────────────────────────────
@@ -368,7 +368,7 @@ def test_who_a_static_member_was_before_need_not_wait_to_sync_any_longer():
 
     assert error_of(answer(waiting)) is ErrorCode.FENCED_INSTANCE_ID
     assert isinstance(again, Promise)
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
 
 
 def test_a_static_member_that_changes_the_protocol_begins_a_rebalance():
@@ -381,7 +381,7 @@ def test_a_static_member_that_changes_the_protocol_begins_a_rebalance():
 
     assert isinstance(classic.join("", likes_robin, instance="i"), Promise)
 
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
     assert len(classic.log) == written_before
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.groups.classic.group import COMPLETING, DEAD, EMPTY, PREPARING, STABLE, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.protocol import ClassicProtocol
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.group import TimerKey
 from andiron.groups.records import GroupMetadataKey, GroupMetadataValue, GroupRecord, MemberMetadata
 from andiron.model.errors import ErrorCode
@@ -138,7 +139,7 @@ def test_members_leave_together_and_each_is_answered_by_itself():
 
     assert classic.leave(first, "x", second, first) == [ErrorCode.NONE, UNKNOWN, ErrorCode.NONE, UNKNOWN]
     assert list(classic.group().members) == [third]
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
 
 
 def test_a_static_member_is_sent_away_by_its_instance():
@@ -162,7 +163,7 @@ def test_before_version_3_one_member_leaves():
 
     assert leave(classic, 2, member_id="x") == LeaveGroupResponse(0, UNKNOWN.number, [])
     assert leave(classic, 0, member_id=member) == LeaveGroupResponse(0, 0, [])
-    assert classic.group().state == EMPTY
+    assert classic.group().state == ClassicState.EMPTY
 
 
 def test_nobody_leaves_a_group_that_is_not_there():
@@ -178,7 +179,7 @@ def test_one_who_was_given_an_id_gives_it_back_and_nobody_rebalances():
     pending = classic.join().member_id
 
     assert classic.leave(pending) == [ErrorCode.NONE]
-    assert classic.group().state == STABLE
+    assert classic.group().state == ClassicState.STABLE
     assert not classic.group().pending
 
 
@@ -204,7 +205,7 @@ def test_a_group_is_described():
 
     assert (group.error_code, group.group_state, group.protocol_data, len(group.members)) == (
         0,
-        STABLE,
+        ClassicState.STABLE,
         "range",
         2,
     )
@@ -230,7 +231,7 @@ def test_a_group_that_is_loaded_goes_on():
 
     assert again.heartbeat(first, 1) is ErrorCode.NONE
     assert again.sync(second, 1).assignment == second.encode()
-    assert again.group().state == STABLE
+    assert again.group().state == ClassicState.STABLE
 
 
 def test_sessions_begin_when_the_log_has_been_read():
@@ -269,7 +270,7 @@ def test_a_group_that_was_deleted_is_not_there():
     classic.protocol.replay(tombstone)
 
     assert not classic.world.groups
-    assert group.state == DEAD
+    assert group.state == ClassicState.DEAD
     assert len(classic.world.timers) == 0
     assert refusal(lambda: classic.join(pending)) is UNKNOWN
     assert not Classic([*classic.log, tombstone]).world.groups
@@ -285,10 +286,10 @@ def test_a_group_that_is_too_large_when_it_is_loaded_rebalances():
     classic = Classic()
     classic.stable(3)
 
-    assert Classic(classic.log, group_max_size=3).group().state == STABLE
+    assert Classic(classic.log, group_max_size=3).group().state == ClassicState.STABLE
     smaller = Classic(classic.log, group_max_size=2)
 
-    assert smaller.group().state == PREPARING
+    assert smaller.group().state == ClassicState.PREPARING_REBALANCE
     assert TimerKey("classic-join", GROUP) in smaller.world.timers
 
 
@@ -320,14 +321,14 @@ def test_a_group_that_is_taken_over_is_written_as_it_comes(rebalance):
     assert (record.value.generation, record.value.leader, record.value.protocol) == (7, "a", "range")
     assert [each.assignment for each in record.value.members] == [b"1"]
     assert classic.group() is group
-    assert group.state == (PREPARING if rebalance else STABLE)
+    assert group.state == (ClassicState.PREPARING_REBALANCE if rebalance else ClassicState.STABLE)
     expected = ErrorCode.REBALANCE_IN_PROGRESS if rebalance else ErrorCode.NONE
     assert classic.heartbeat("a", 7) is expected
 
 
 def test_time_passes_in_a_group_that_completes():
     classic, members = completing(2)
-    assert classic.group().state == COMPLETING
+    assert classic.group().state == ClassicState.COMPLETING_REBALANCE
 
     classic.pass_time(SESSION_MS)
 

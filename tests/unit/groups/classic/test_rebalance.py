@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from andiron.groups.classic.group import COMPLETING, EMPTY, PREPARING, STABLE
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.records import GroupMetadataKey, GroupMetadataValue, GroupRecord, MemberMetadata
 from andiron.model.errors import ErrorCode
 from andiron.model.machine import Promise
@@ -36,21 +36,21 @@ def test_assignments_that_cannot_be_written_are_given_to_nobody_and_all_join_aga
 
     assert error_of(refused) is error_of(answer(waiting)) is ErrorCode.UNKNOWN_SERVER_ERROR
     assert len(classic.log) == written
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
     assert classic.heartbeat(other, generation) is ErrorCode.REBALANCE_IN_PROGRESS
 
 
 def test_the_first_rebalance_waits_for_others():
     classic = Classic()
     first, promise = classic.arrive()
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
 
     classic.pass_time(DELAY_MS - 1)
     assert not promise.kept
     classic.pass_time(1)
 
     assert answer(promise).leader == first
-    assert classic.group().state == COMPLETING
+    assert classic.group().state == ClassicState.COMPLETING_REBALANCE
 
 
 def test_the_delay_is_prolonged_once_for_all_who_came_in_the_meantime():
@@ -99,7 +99,7 @@ def test_one_who_leaves_before_the_first_generation_leaves_it_to_nobody():
     assert error_of(answer(promise)) is ErrorCode.UNKNOWN_MEMBER_ID
     classic.pass_time(DELAY_MS)
 
-    assert (classic.group().state, classic.group().generation) == (EMPTY, 1)
+    assert (classic.group().state, classic.group().generation) == (ClassicState.EMPTY, 1)
     assert [record.value.generation for record in classic.log] == [1]
 
 
@@ -117,7 +117,7 @@ def test_a_newcomer_waits_until_all_others_have_joined_again():
     rejoined = classic.join(second)
 
     assert rejoined.generation_id == answer(third).generation_id == 2
-    assert (classic.group().state, classic.group().leader) == (COMPLETING, first)
+    assert (classic.group().state, classic.group().leader) == (ClassicState.COMPLETING_REBALANCE, first)
 
 
 def test_the_last_one_to_join_is_answered_with_all_who_wait():
@@ -166,10 +166,13 @@ def test_a_group_whose_static_members_do_not_come_waits_for_them_again():
     classic.leave(members[1])
 
     classic.pass_time(3 * REBALANCE_MS)
-    assert (classic.group().state, list(classic.group().members)) == (PREPARING, members[:1])
+    assert (classic.group().state, list(classic.group().members)) == (
+        ClassicState.PREPARING_REBALANCE,
+        members[:1],
+    )
     classic.pass_time(600_000)
 
-    assert (classic.group().state, list(classic.group().members)) == (EMPTY, [])
+    assert (classic.group().state, list(classic.group().members)) == (ClassicState.EMPTY, [])
 
 
 def test_when_the_last_member_goes_an_empty_generation_is_written():
@@ -182,7 +185,7 @@ def test_when_the_last_member_goes_an_empty_generation_is_written():
     value = classic.log[-1].value
     assert (value.generation, value.protocol, value.leader, value.members) == (2, None, None, [])
     assert (value.protocol_type, value.current_state_timestamp) == ("consumer", classic.now)
-    assert classic.group().state == EMPTY
+    assert classic.group().state == ClassicState.EMPTY
 
 
 def test_an_empty_group_begins_again_with_the_delay_and_the_next_generation():
@@ -219,7 +222,7 @@ def test_assignments_are_taken_back_when_they_were_not_complete_but_kept_from_a_
     assert classic.group().members[first].assignment == first.encode()
     second = next(each for each in classic.group().members if each != first)
     classic.join(second)
-    assert classic.group().state == COMPLETING
+    assert classic.group().state == ClassicState.COMPLETING_REBALANCE
     classic.join(first, {"range": b"new", "robin": b"b"})
 
     assert [member.assignment for member in classic.group().members.values()] == [b"", b""]
@@ -244,7 +247,7 @@ def test_what_the_leader_says_is_written_and_told_to_all_who_wait():
         (leader, b"1"),
         (follower, b"2"),
     ]
-    assert classic.group().state == STABLE
+    assert classic.group().state == ClassicState.STABLE
 
 
 def test_members_that_the_leader_forgot_get_nothing():
@@ -267,7 +270,7 @@ def test_members_that_do_not_sync_in_time_are_left_out():
 
     for _ in range(8):  # the leader is alive and does not assign
         classic.pass_time(SESSION_MS - 2500)
-        if leader in classic.group().members and classic.group().state == COMPLETING:
+        if leader in classic.group().members and classic.group().state == ClassicState.COMPLETING_REBALANCE:
             classic.heartbeat(leader, 1)
 
     assert error_of(answer(waiting)) is ErrorCode.REBALANCE_IN_PROGRESS
@@ -288,7 +291,7 @@ def test_followers_that_never_asked_for_their_assignment_are_left_out_of_a_stabl
             classic.heartbeat(member, 1)
 
     assert list(classic.group().members) == [leader]
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
 
 
 def test_once_all_have_asked_nobody_is_left_out():
@@ -299,7 +302,7 @@ def test_once_all_have_asked_nobody_is_left_out():
         classic.pass_time(SESSION_MS - 1000)
         assert classic.heartbeat(first, 1) is classic.heartbeat(second, 1) is ErrorCode.NONE
 
-    assert classic.group().state == STABLE
+    assert classic.group().state == ClassicState.STABLE
 
 
 # ── sessions ─────────────────────────────────────────────────────────────────────────
@@ -391,5 +394,5 @@ def test_a_rebalance_timeout_of_nothing_does_not_keep_the_clock_busy():
         classic.now = classic.world.timers.next_deadline()
         classic.expire_one()
 
-    assert classic.group().state == PREPARING
+    assert classic.group().state == ClassicState.PREPARING_REBALANCE
     assert classic.now >= 9_000

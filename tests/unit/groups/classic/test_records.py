@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.groups.classic.group import COMPLETING, EMPTY, STABLE, ClassicGroup
+from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.records import restored, written
+from andiron.groups.classic.states import ClassicState
 from andiron.groups.records import GroupMetadataKey, GroupMetadataValue, MemberMetadata, encode_record
 from andiron.model.ids import Millis
 from andiron.model.timers import Timers
@@ -16,7 +17,7 @@ def stable_group() -> ClassicGroup:
     group = ClassicGroup("g", Timers(), Millis(5))
     group.add(ClassicMember("a", None, "c", "/h", 60, 10, {"range": b"r", "robin": b"b"}, b"1"), "consumer")
     group.add(ClassicMember("b", "i", "d", "/j", 61, 11, {"range": b"s"}, b"2"), "consumer")
-    group.generation, group.protocol, group.state = 3, "range", STABLE
+    group.generation, group.protocol, group.state = 3, "range", ClassicState.STABLE
     return group
 
 
@@ -49,7 +50,7 @@ def test_a_group_is_written_in_version_3():
 def test_a_group_is_restored_as_it_was_written():
     group = restored("g", VALUE, Timers())
 
-    assert (group.id, group.state, group.since, group.generation) == ("g", STABLE, 5, 3)
+    assert (group.id, group.state, group.since, group.generation) == ("g", ClassicState.STABLE, 5, 3)
     assert (group.protocol_type, group.protocol, group.leader) == ("consumer", "range", "a")
     assert group.members["a"].protocols == {"range": b"r"}
     assert group.static_member("i").id == "b"
@@ -59,7 +60,7 @@ def test_a_group_is_restored_as_it_was_written():
 def test_a_group_without_members_is_restored_empty():
     group = restored("g", GroupMetadataValue("consumer", 4, None, None, 9, []), Timers())
 
-    assert (group.state, group.generation, group.leader, group.since) == (EMPTY, 4, None, 9)
+    assert (group.state, group.generation, group.leader, group.since) == (ClassicState.EMPTY, 4, None, 9)
     assert written(group).value == GroupMetadataValue("consumer", 4, None, None, 9, [])
 
 
@@ -89,7 +90,7 @@ def test_a_record_that_contradicts_itself_makes_a_group_that_works():
 
 def test_a_group_on_its_way_is_not_written():
     group = stable_group()
-    group.state = COMPLETING
+    group.state = ClassicState.COMPLETING_REBALANCE
 
     with pytest.raises(AssertionError):
         written(group)

@@ -14,7 +14,7 @@ from andiron.groups.consumer.group import (
     pattern_uses,
     subscribed_names,
 )
-from andiron.groups.consumer.member import AWAY, UNREVOKED, Member, Profile
+from andiron.groups.consumer.member import AWAY, UNREVOKED_PARTITIONS, Member, Profile
 from andiron.groups.consumer.member import STABLE as AT_REST
 from andiron.groups.consumer.records import (
     current_record,
@@ -82,7 +82,7 @@ def test_targets_are_kept_by_member():
 
 
 def test_what_a_member_is_giving_up_is_still_its_own():
-    group = group_of(A.at(5, UNREVOKED, {T: {0: 3}}, {T: {1: 5}}))
+    group = group_of(A.at(5, UNREVOKED_PARTITIONS, {T: {0: 3}}, {T: {1: 5}}))
 
     assert not group.is_free(T, 1)
     tell(group, current_record("g", A.at(6, AT_REST, {T: {0: 3}})))

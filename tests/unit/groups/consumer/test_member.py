@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from andiron.groups.consumer.member import STABLE, UNREVOKED, Member, Profile, held_since
+from andiron.groups.consumer.member import STABLE, UNREVOKED_PARTITIONS, Member, Profile, held_since
 from andiron.groups.records import (
     ConsumerGroupCurrentMemberAssignmentValue,
     CurrentTopicPartitions,
@@ -32,7 +32,7 @@ def test_a_heartbeat_changes_what_it_says():
 
 
 def test_where_a_member_stands_comes_out_of_its_record_again():
-    member = Member("m").at(4, UNREVOKED, {T: {0: 2, 1: 4}}, {T: {2: 2}})
+    member = Member("m").at(4, UNREVOKED_PARTITIONS, {T: {0: 2, 1: 4}}, {T: {2: 2}})
 
     assert Member("m").read(member.value()) == member
     assert (member.epoch, member.previous_epoch) == (4, 0)
@@ -48,7 +48,7 @@ def test_partitions_written_without_epochs_count_from_the_members():
 
 
 def test_a_member_knows_since_when_a_partition_is_its_own():
-    member = Member("m").at(4, UNREVOKED, {T: {0: 2}}, {T: {1: 3}})
+    member = Member("m").at(4, UNREVOKED_PARTITIONS, {T: {0: 2}}, {T: {1: 3}})
 
     assert [member.assigned_at(T, partition) for partition in (0, 1, 2)] == [2, 3, None]
 
@@ -58,4 +58,4 @@ def test_a_member_is_reconciled_when_it_is_stable_at_the_epoch():
 
     assert member.is_reconciled_to(4)
     assert not member.is_reconciled_to(5)
-    assert not member.at(4, UNREVOKED, {}).is_reconciled_to(4)
+    assert not member.at(4, UNREVOKED_PARTITIONS, {}).is_reconciled_to(4)

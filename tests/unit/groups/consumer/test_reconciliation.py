@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.groups.consumer.member import STABLE, UNRELEASED, UNREVOKED, Member
+from andiron.groups.consumer.member import STABLE, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, Member
 from andiron.groups.consumer.reconciliation import Surroundings, Target, reconcile
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
@@ -28,14 +28,14 @@ def test_a_member_at_its_target_stays_as_it_is():
 def test_a_member_that_loses_nothing_takes_the_epoch_at_once_and_what_is_free():
     member = reconcile(HELD, Target(6, {T: (0, 1, 2, 3)}), around(0, 1, 3))
 
-    assert (member.epoch, member.previous_epoch, member.state) == (6, 5, UNRELEASED)
+    assert (member.epoch, member.previous_epoch, member.state) == (6, 5, UNRELEASED_PARTITIONS)
     assert member.assigned == {T: {0: 5, 1: 5, 2: 6}}
 
 
 def test_and_the_rest_when_it_is_free():
-    waiting = Member("m").at(6, UNRELEASED, {T: {2: 6}})
+    waiting = Member("m").at(6, UNRELEASED_PARTITIONS, {T: {2: 6}})
 
-    assert reconcile(waiting, Target(6, {T: (2, 3)}), around(2, 3)).state == UNRELEASED
+    assert reconcile(waiting, Target(6, {T: (2, 3)}), around(2, 3)).state == UNRELEASED_PARTITIONS
     member = reconcile(waiting, Target(6, {T: (2, 3)}), around(2))
     assert (member.state, member.assigned) == (STABLE, {T: {2: 6, 3: 6}})
 
@@ -43,19 +43,19 @@ def test_and_the_rest_when_it_is_free():
 def test_a_member_gives_up_before_it_gets():
     member = reconcile(HELD, Target(6, {T: (1, 2)}), around(0, 1))
 
-    assert (member.epoch, member.state) == (5, UNREVOKED)
+    assert (member.epoch, member.state) == (5, UNREVOKED_PARTITIONS)
     assert (member.assigned, member.revoking) == ({T: {1: 5}}, {T: {0: 5}})
 
 
 @pytest.mark.parametrize("owned", [None, {T: [0, 1]}, {T: [0]}])
 def test_it_stays_at_its_epoch_until_it_says_that_it_has(owned):
-    revoking = Member("m").at(5, UNREVOKED, {T: {1: 5}}, {T: {0: 5}})
+    revoking = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}}, {T: {0: 5}})
 
     assert reconcile(revoking, Target(6, {T: (1, 2)}), around(0, 1, owned=owned)) is revoking
 
 
 def test_then_it_goes_on():
-    revoking = Member("m").at(5, UNREVOKED, {T: {1: 5}}, {T: {0: 5}})
+    revoking = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}}, {T: {0: 5}})
 
     member = reconcile(revoking, Target(6, {T: (1, 2)}), around(0, 1, owned={T: [1]}))
 
@@ -70,7 +70,7 @@ def test_what_it_does_not_own_any_more_it_need_not_be_told_to_give_up():
 
 
 def test_what_it_has_given_up_may_come_back_to_it():
-    revoking = Member("m").at(5, UNREVOKED, {T: {1: 5}}, {T: {0: 5}})
+    revoking = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}}, {T: {0: 5}})
 
     member = reconcile(revoking, Target(7, {T: (0, 1)}), around(0, 1, owned={T: [1]}))
 
@@ -82,12 +82,12 @@ def test_a_topic_that_it_does_not_read_any_more_it_gives_up_although_the_target_
 
     member = reconcile(holds, Target(5, {T: (0,), U: (0,)}), around(changed=True, reads=U))
 
-    assert (member.epoch, member.state) == (5, UNREVOKED)
+    assert (member.epoch, member.state) == (5, UNREVOKED_PARTITIONS)
     assert (member.assigned, member.revoking) == ({U: {0: 5}}, {T: {0: 5}})
 
 
 def test_also_while_it_is_giving_up_something_else():
-    holds = Member("m").at(5, UNREVOKED, {T: {1: 5}, U: {0: 5}}, {T: {0: 5}})
+    holds = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}, U: {0: 5}}, {T: {0: 5}})
 
     member = reconcile(holds, Target(6, {}), around(changed=True, reads=U))
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from andiron.groups.consumer.group import ConsumerGroup
-from andiron.groups.consumer.member import STABLE, UNRELEASED, UNREVOKED, Member, Profile
+from andiron.groups.consumer.member import (
+    STABLE,
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+    Member,
+    Profile,
+)
 from andiron.groups.consumer.sessions import JOIN, REBALANCE, SESSION, SYNC, Sessions
 from andiron.groups.group import TimerKey, World
 from andiron.groups.records import ClassicMemberMetadata
@@ -18,7 +24,7 @@ from groups.consumers import Catalogue
 T = b"t" * 16
 MEMBER = Member("m", Profile(rebalance_timeout_ms=60_000))
 CLASSIC = Member("k", Profile(rebalance_timeout_ms=60_000, classic=ClassicMemberMetadata(10_000)))
-REVOKING = MEMBER.at(5, UNREVOKED, {}, {T: {0: 4}})
+REVOKING = MEMBER.at(5, UNREVOKED_PARTITIONS, {}, {T: {0: 4}})
 
 
 class Timed:
@@ -56,7 +62,7 @@ def test_a_group_may_have_times_of_its_own_within_bounds():
 
 
 def test_one_who_waits_for_a_partition_is_to_come_soon():
-    waiting, revoking = MEMBER.at(5, UNRELEASED, {}), REVOKING
+    waiting, revoking = MEMBER.at(5, UNRELEASED_PARTITIONS, {}), REVOKING
 
     assert Timed().sessions.heartbeat_interval_ms("g", waiting) == 250
     assert Timed().sessions.heartbeat_interval_ms("g", revoking) == 5_000
@@ -64,13 +70,13 @@ def test_one_who_waits_for_a_partition_is_to_come_soon():
 
 @pytest.mark.parametrize(("usual_ms", "soon_ms"), [(5_000, 250), (500, 100), (50, 50)])
 def test_but_not_so_soon_that_its_client_gives_up_before_it_is_answered(usual_ms, soon_ms):
-    waiting = MEMBER.at(5, UNRELEASED, {})
+    waiting = MEMBER.at(5, UNRELEASED_PARTITIONS, {})
 
     assert Timed(heartbeat_ms=usual_ms).sessions.heartbeat_interval_ms("g", waiting) == soon_ms
 
 
 def test_nor_before_it_has_taken_what_it_was_given():
-    sessions, waiting = Timed().sessions, MEMBER.at(5, UNRELEASED, {T: {0: 5, 1: 5}})
+    sessions, waiting = Timed().sessions, MEMBER.at(5, UNRELEASED_PARTITIONS, {T: {0: 5, 1: 5}})
 
     sessions.is_to_be_told("g", waiting, [], news=True)
     assert sessions.heartbeat_interval_ms("g", waiting) == 5_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.controller.kept import Kept
 from andiron.controller.records import (
     AccessControlEntryRecord,
     ClientQuotaRecord,
@@ -16,6 +15,7 @@ from andiron.controller.records import (
     RemoveUserScramCredentialRecord,
     UserScramCredentialRecord,
 )
+from andiron.controller.unserved_records import UnservedRecords
 
 ALICE, HERS = EntityData("user", "alice"), EntityData("client-id", "hers")
 QUOTA = ClientQuotaRecord([ALICE, HERS], "producer_byte_rate", 1000.0)
@@ -25,8 +25,8 @@ TOKEN = DelegationTokenRecord("User:alice", "User:alice", ["User:bob"], 1, 2, 3,
 ALL: list[MetadataRecord] = [QUOTA, LOGIN, RULE, TOKEN]
 
 
-def keeping(*records: MetadataRecord) -> Kept:
-    kept = Kept()
+def keeping(*records: MetadataRecord) -> UnservedRecords:
+    kept = UnservedRecords()
     for record in records:
         kept.replay(record)
     return kept
@@ -86,4 +86,4 @@ def test_a_copy_goes_its_own_way():
 
 def test_it_tells_how_much_there_is_of_what():
     assert keeping(RULE, QUOTA, LOGIN).told() == "1 access rules, 1 client quotas, 1 SCRAM credentials"
-    assert Kept().told() == ""
+    assert UnservedRecords().told() == ""

@@ -1,6 +1,7 @@
-"""Which brokers are heard of, and how far they have come with the metadata. Soft: no log holds it.
+"""Broker sessions: which brokers are heard of, and how far each has come with the metadata. Soft: no log holds it.
 
-Every heartbeat begins a session anew. A broker whose session has run out is fenced (heartbeats.py).
+Every heartbeat begins a session anew (broker.session.timeout.ms). A broker whose session has run out is fenced
+(broker_heartbeats.py).
 
     heartbeat       heartbeat       heartbeat                       fenced
     ────┴───────────────┴───────────────┴───────── session ───────────┤
@@ -12,7 +13,7 @@ have said it again.
 Time is that in which this controller was awake (model/awake.py): one that stood still has taken nobody's
 heartbeat for missing, which lie in its sockets.
 
-Read next: heartbeats.py.
+Read next: broker_heartbeats.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from andiron.model.timers import Timers
 UNKNOWN = Offset(-1)
 
 
-class Sessions:
+class BrokerSessions:
     """The sessions of the brokers that are not fenced."""
 
     def __init__(self, timeout_ms: int) -> None:

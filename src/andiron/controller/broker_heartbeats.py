@@ -1,4 +1,4 @@
-"""BrokerHeartbeat: brokers say that they live, what they want, and what has failed; and silence says it too.
+"""Broker heartbeats (KIP-631): brokers say that they live, what they want, and what has failed; so does their silence.
 
     fenced    ── has read its registration ─────────▶ live
     live      ── wants to be fenced, or is silent ──▶ fenced
@@ -8,20 +8,20 @@
 That is the controlled shutdown. A stopping broker goes on serving until every live broker has read that others
 lead now; so clients that ask any of them are sent the right way, and no request meets a closed door.
 
-Directories that have failed (from version 1 on) are told again and again; the first time, what lies there
+Directories that have failed (from version 1 on, KIP-858) are told again and again; the first time, what lies there
 leaves its ISR. A broker none of whose directories works is fenced.
 
-Read next: sessions.py, elections.py.
+Read next: broker_sessions.py, which knows when each was last heard of; leader_election.py.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from andiron.controller.brokers import altered, registered_at
+from andiron.controller.broker_registrations import check_broker_epoch, registration_change
+from andiron.controller.broker_sessions import BrokerSessions
 from andiron.controller.image import BrokerImage, Image
 from andiron.controller.records import MetadataRecord
-from andiron.controller.sessions import Sessions
 from andiron.controller.settings import ControllerSettings
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.model.machine import Decision
@@ -34,20 +34,20 @@ class BrokerGone(NamedTuple):
     broker_id: NodeId
 
 
-class Heartbeats:
+class BrokerHeartbeats:
     """Decides on brokers by what they say of themselves, and by their silence."""
 
-    def __init__(self, image: Image, settings: ControllerSettings, sessions: Sessions) -> None:
+    def __init__(self, image: Image, settings: ControllerSettings, sessions: BrokerSessions) -> None:
         self._image, self._settings, self._sessions = image, settings, sessions
 
     def decide(self, request: BrokerHeartbeatRequest, now: Millis) -> Decision[MetadataRecord]:
         """A broker is alive; what becomes of it."""
         image, sessions = self._image, self._sessions
-        broker = registered_at(image, request.broker_id, request.broker_epoch)
+        broker = check_broker_epoch(image, request.broker_id, request.broker_epoch)
         caught_up = sessions.has_read_its_registration(broker, request.current_metadata_offset)
         after, may_stop = self._next(broker, request, caught_up)
         after = self._with_failures(after, request.offline_log_dirs)
-        records = altered(after, image, self._settings)
+        records = registration_change(after, image, self._settings)
         if not after.fenced:
             sessions.heard_of(broker.id, Offset(request.current_metadata_offset), now)
             if after.stopping and records:
@@ -62,14 +62,14 @@ class Heartbeats:
         broker = self._image.brokers.get(request.broker_id)
         if broker is None or broker.fenced:
             return Decision(None)
-        return Decision(None, altered(broker._replace(fenced=True), self._image, self._settings))
+        return Decision(None, registration_change(broker._replace(fenced=True), self._image, self._settings))
 
     def silent(self, now: Millis) -> list[MetadataRecord]:
         """Fence a broker whose session has run out: one at a time, for what it led may go to the next."""
         for id in self._sessions.ended(now):
             broker = self._image.brokers.get(id)
             if broker is not None and not broker.fenced:
-                return altered(broker._replace(fenced=True), self._image, self._settings)
+                return registration_change(broker._replace(fenced=True), self._image, self._settings)
             self._sessions.forget(id)
         return []
 

@@ -11,17 +11,16 @@ Nobody gets in who is fenced, stopping, or in another life than the leader has s
 When a reassignment is done by this, the old replicas go in the same record, and if the leader is among them it
 is told NEW_LEADER_ELECTED.
 
-Read next: transition.py; reassignments.py.
+Read next: partition_changes.py; reassignments.py.
 """
 
 from __future__ import annotations
 
-from andiron.controller.brokers import registered_at
-from andiron.controller.changes import PartitionChanges
+from andiron.controller.broker_registrations import check_broker_epoch
 from andiron.controller.image import Image, PartitionImage, TopicImage
+from andiron.controller.partition_changes import PartitionChanges
 from andiron.controller.records import MetadataRecord
 from andiron.controller.settings import ControllerSettings
-from andiron.controller.standing import Standing
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
 from andiron.model.machine import Decision
@@ -43,10 +42,10 @@ def alter_partition(
 ) -> Decision[MetadataRecord]:
     """Write down who is in sync, each partition for itself."""
     try:
-        registered_at(image, request.broker_id, request.broker_epoch)
+        check_broker_epoch(image, request.broker_id, request.broker_epoch)
     except ProtocolError as error:
         raise ErrorCode.STALE_BROKER_EPOCH.error(error.detail) from error
-    changes = PartitionChanges(Standing(image), settings)
+    changes = PartitionChanges(image, settings)
     response = AlterPartitionResponse()
     for asked in request.topics:
         topic = image.topics_by_id.get(asked.topic_id)
@@ -85,7 +84,7 @@ def _altered(
         isr=tuple(NodeId(member.broker_id) for member in members),
         recovering=asked.leader_recovery_state == RECOVERING,
     )
-    after = changes.settle(topic, number, wanted)
+    after = changes.change(topic, number, wanted)
     if after.leader != leader:
         raise ErrorCode.NEW_LEADER_ELECTED.error(f"{topic.name}-{number} is led by {after.leader} now")
     return after

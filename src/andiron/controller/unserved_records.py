@@ -1,4 +1,4 @@
-"""What Kafka's metadata says and nothing here acts upon: kept as it was written, so that Kafka finds it again.
+"""Records of Kafka's metadata that nothing here acts upon: kept as they were written, so that Kafka finds them again.
 
     ClientQuotaRecord            how much a client may take
     UserScramCredentialRecord    with what a user logs in
@@ -40,8 +40,8 @@ REMOVALS = (RemoveUserScramCredentialRecord, RemoveAccessControlEntryRecord, Rem
 KINDS: tuple[type, ...] = (*WORDS, *REMOVALS)
 
 
-class Kept:
-    """The records that hold, each under what it is about."""
+class UnservedRecords:
+    """The access rules, quotas, credentials and tokens that hold, each under what it is about."""
 
     def __init__(self, records: Mapping[Hashable, MetadataRecord] | None = None) -> None:
         self._records = dict(records or {})
@@ -54,13 +54,13 @@ class Kept:
         return self._records.get(_subject(record)) == record
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kept) and self._records == other._records
+        return isinstance(other, UnservedRecords) and self._records == other._records
 
     def __hash__(self) -> int:
-        raise TypeError("what is kept changes, and is the key to nothing")
+        raise TypeError("unserved records change, and are the key to nothing")
 
-    def copy(self) -> Kept:
-        return Kept(self._records)
+    def copy(self) -> UnservedRecords:
+        return UnservedRecords(self._records)
 
     def replay(self, record: MetadataRecord) -> None:
         """Take in a record of one of `KINDS`."""
@@ -69,7 +69,7 @@ class Kept:
         else:
             self._records[_subject(record)] = record
 
-    def removals(self, later: Kept) -> list[MetadataRecord]:
+    def removals(self, later: UnservedRecords) -> list[MetadataRecord]:
         """What takes away from this what is not there later."""
         return [
             _removal(record) for subject, record in self._records.items() if subject not in later._records

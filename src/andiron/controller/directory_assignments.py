@@ -6,17 +6,16 @@ written down what it chose is it known what is lost when one of them fails.
     the directory works      written down
     it has failed            written down, and the replica leaves the ISR
 
-Read next: heartbeats.py, where a broker tells of directories that fail.
+Read next: broker_heartbeats.py, where a broker tells of directories that fail.
 """
 
 from __future__ import annotations
 
-from andiron.controller.brokers import registered_at
-from andiron.controller.changes import PartitionChanges
+from andiron.controller.broker_registrations import check_broker_epoch
 from andiron.controller.image import LOST, BrokerImage, Image, TopicImage
+from andiron.controller.partition_changes import PartitionChanges
 from andiron.controller.records import MetadataRecord
 from andiron.controller.settings import ControllerSettings
-from andiron.controller.standing import Standing
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.machine import Decision
 from andiron.wire.messages.assign_replicas_to_dirs import (
@@ -32,8 +31,8 @@ def assign_replicas(
     request: AssignReplicasToDirsRequest, image: Image, settings: ControllerSettings
 ) -> Decision[MetadataRecord]:
     """Write down where replicas lie, each for itself."""
-    broker = registered_at(image, request.broker_id, request.broker_epoch)
-    changes = PartitionChanges(Standing(image), settings)
+    broker = check_broker_epoch(image, request.broker_id, request.broker_epoch)
+    changes = PartitionChanges(image, settings)
     response = AssignReplicasToDirsResponse()
     for directory in request.directories:
         shown = AssignReplicasToDirsResponseDirectory(directory.id)
@@ -68,4 +67,4 @@ def _assign(
     isr = before.isr
     if directory == LOST or not broker.holds(directory):
         isr = tuple(replica for replica in isr if replica != broker.id)
-    changes.settle(topic, number, before._replace(directories=directories, isr=isr))
+    changes.change(topic, number, before._replace(directories=directories, isr=isr))

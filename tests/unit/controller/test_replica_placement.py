@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from andiron.controller.image import BrokerImage
-from andiron.controller.placement import place
+from andiron.controller.replica_placement import place
 from andiron.model.chance import Chance
 from andiron.model.errors import Refused
 from andiron.model.ids import NodeId

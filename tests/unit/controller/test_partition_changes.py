@@ -1,17 +1,24 @@
-"""A partition goes from one state to the next, and keeps what is committed."""
+"""A partition goes from one state to the next, and keeps what is committed; one decision's changes see each other."""
 
 from __future__ import annotations
 
 from andiron.controller.image import NO_LEADER, Image, PartitionImage
+from andiron.controller.partition_changes import (
+    Election,
+    PartitionChanges,
+    TopicRules,
+    change_record,
+    next_state,
+    with_replicas,
+)
 from andiron.controller.records import PartitionRecord, TopicRecord
-from andiron.controller.transition import Election, Rules, change, settled, with_replicas
 from andiron.model.ids import NodeId, Offset
-from controller.cluster import Cluster
+from controller.cluster import Cluster, directory
 
-ELR = Rules(min_insync=2, unclean=False, elr=True)
-SINGLE = Rules(min_insync=1, unclean=False, elr=True)
-WITHOUT = Rules(min_insync=2, unclean=False, elr=False)
-UNCLEAN = Rules(min_insync=2, unclean=True, elr=True)
+ELR = TopicRules(min_insync=2, unclean=False, elr=True)
+SINGLE = TopicRules(min_insync=1, unclean=False, elr=True)
+WITHOUT = TopicRules(min_insync=2, unclean=False, elr=False)
+UNCLEAN = TopicRules(min_insync=2, unclean=True, elr=True)
 
 
 def partition(replicas=(1, 2, 3), isr=None, leader=1, **fields) -> PartitionImage:
@@ -23,7 +30,7 @@ def live(*brokers: int):
 
 
 def to(old: PartitionImage, rules=ELR, brokers=(1, 2, 3), *, lost=None, election=Election.ONLINE, **wanted):
-    return settled(old, old._replace(**wanted), live(*brokers), rules, election, lost)
+    return next_state(old, old._replace(**wanted), live(*brokers), rules, election, lost)
 
 
 def test_what_is_as_it_should_be_stays_the_same():
@@ -190,7 +197,7 @@ def test_the_record_of_a_change_says_what_is_new_and_replays_to_it():
         image.replay(first, Offset(1))
         assert image.topics["t"].partitions[0] == old
 
-        record = change(b"t" * 16, 0, old, after)
+        record = change_record(b"t" * 16, 0, old, after)
         assert record is not None
         image.replay(record, Offset(2))
 
@@ -198,7 +205,7 @@ def test_the_record_of_a_change_says_what_is_new_and_replays_to_it():
 
 
 def test_no_change_has_no_record():
-    assert change(b"t" * 16, 0, partition(), partition()) is None
+    assert change_record(b"t" * 16, 0, partition(), partition()) is None
 
 
 def test_the_rules_of_a_topic_are_its_own_settings_or_the_brokers():
@@ -206,5 +213,63 @@ def test_the_rules_of_a_topic_are_its_own_settings_or_the_brokers():
     cluster.create("plain")
     cluster.create("own", **{"min_insync_replicas": "2", "unclean_leader_election_enable": "true"})
 
-    assert Rules.of("plain", cluster.image, cluster.settings) == Rules(3, False, True)
-    assert Rules.of("own", cluster.image, cluster.settings) == Rules(2, True, True)
+    assert TopicRules.of("plain", cluster.image, cluster.settings) == TopicRules(3, False, True)
+    assert TopicRules.of("own", cluster.image, cluster.settings) == TopicRules(2, True, True)
+
+
+# ── the changes of one decision ──────────────────────────────────────────────────────
+
+
+def test_a_partition_is_seen_as_changed_by_the_same_decision():
+    cluster = Cluster(3)
+    cluster.place("t", [1, 2, 3])
+    topic = cluster.image.topics["t"]
+    changes = PartitionChanges(cluster.image, cluster.settings)
+
+    changes.change(topic, 0, changes.state(topic, 0)._replace(isr=(1, 2)))
+    after = changes.change(topic, 0, changes.state(topic, 0)._replace(isr=(1,)))
+
+    assert after.partition_epoch == 2
+    assert cluster.partition("t").isr == (1, 2, 3)
+    cluster.append(changes.records)
+    assert cluster.partition("t") == after
+
+
+def test_what_stays_as_it_was_has_no_record():
+    cluster = Cluster(1)
+    cluster.create("t")
+    topic = cluster.image.topics["t"]
+    changes = PartitionChanges(cluster.image, cluster.settings)
+
+    assert changes.change(topic, 0, topic.partitions[0]) is topic.partitions[0]
+    assert changes.records == []
+
+
+# ── who may lead, given what is about to change ──────────────────────────────────────
+
+LED = PartitionImage((1, 2), (1, 2), 1, 0, 0, (directory(1), directory(2)))
+
+
+def test_a_live_broker_may_lead_and_a_fenced_or_unknown_one_may_not():
+    cluster = Cluster(2, fenced=(2,))
+    changes = PartitionChanges(cluster.image, cluster.settings)
+
+    assert [changes.may_lead(LED, broker) for broker in (1, 2, 3)] == [True, False, False]
+
+
+def test_a_broker_counts_as_it_will_be():
+    cluster = Cluster(2, fenced=(2,))
+    one, two = cluster.image.brokers[1], cluster.image.brokers[2]
+
+    assert PartitionChanges(cluster.image, cluster.settings, two._replace(fenced=False)).may_lead(LED, 2)
+    assert not PartitionChanges(cluster.image, cluster.settings, one._replace(stopping=True)).may_lead(LED, 1)
+    assert PartitionChanges(cluster.image, cluster.settings, two).may_lead(LED, 1)
+
+
+def test_what_lies_in_a_directory_that_has_failed_does_not_lead():
+    cluster = Cluster(1)
+    elsewhere = cluster.image.brokers[1]._replace(log_dirs=(b"e" * 16,))
+    changes = PartitionChanges(cluster.image, cluster.settings, elsewhere)
+
+    assert not changes.may_lead(LED, 1)
+    assert changes.may_lead(LED._replace(directories=()), 1)

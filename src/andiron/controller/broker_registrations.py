@@ -1,38 +1,36 @@
-"""BrokerRegistration and UnregisterBroker: a broker makes itself known, and is struck off; controllers do the former.
+"""Broker registrations: a broker makes itself known, changes, and is struck off (BrokerRegistration, UnregisterBroker).
 
-Only one life of a broker may be in the cluster. A second node under the same id is refused while the first
+    registered, fenced ──▶ caught up: let in ──▶ live ──▶ stopping ──▶ fenced
+                                                  └──▶ not heard of for a session: fenced
+
+Only one incarnation of a broker may be in the cluster. A second node under the same id is refused while the first
 is heard of. One that comes with a directory of the first is that one, started again: a directory is locked by
 who uses it, so the other is gone.
 
     registers ──▶ its cluster, features and directories fit ──▶ fenced, under a new broker epoch
 
-A broker that stopped cleanly names the epoch it had then. If that is the one known here, nothing of it is
-lost; otherwise it is taken out of every ISR and ELR (KIP-966).
+A broker that registers has been away, and unless it stopped cleanly it may have lost what it had not brought to the
+disk. One that stopped cleanly names the broker epoch it had then. If that is the one known here, nothing of it is
+lost; otherwise it is taken out of every ISR and ELR (KIP-966), and where it goes on leading because nobody else can,
+the leader epoch rises: offsets written anew are then told from the lost ones. A fenced broker leads nothing.
 
-A controller that registers says where it is and what it knows, for tools that ask controllers, and so that no
-feature is raised above what one of them knows. Who votes is another matter, and the quorum's.
-
-Read next: heartbeats.py, by which a broker is let in.
+Read next: broker_heartbeats.py, by which a broker is let in; leader_election.py.
 """
 
 from __future__ import annotations
 
-from andiron.controller.brokers import registered, taken_in
-from andiron.controller.controller_image import ControllerImage
-from andiron.controller.elections import elections
+from andiron.controller.broker_sessions import BrokerSessions
 from andiron.controller.features import unsupported
 from andiron.controller.image import LOST, MIGRATING, UNASSIGNED, BrokerImage, Image
+from andiron.controller.leader_election import leader_and_isr_changes
 from andiron.controller.records import (
     BrokerEndpoint,
     BrokerFeature,
-    ControllerEndpoint,
-    ControllerFeature,
+    BrokerRegistrationChangeRecord,
     MetadataRecord,
     RegisterBrokerRecord,
-    RegisterControllerRecord,
     UnregisterBrokerRecord,
 )
-from andiron.controller.sessions import Sessions
 from andiron.controller.settings import ControllerSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId
@@ -42,10 +40,6 @@ from andiron.wire.messages.broker_registration import (
     BrokerRegistrationResponse,
     Feature,
 )
-from andiron.wire.messages.controller_registration import (
-    ControllerRegistrationRequest,
-    ControllerRegistrationResponse,
-)
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 
@@ -53,10 +47,10 @@ def register_broker(
     request: BrokerRegistrationRequest,
     image: Image,
     settings: ControllerSettings,
-    sessions: Sessions,
+    sessions: BrokerSessions,
     now: Millis,
 ) -> Decision[MetadataRecord]:
-    """Take a broker in, fenced; asked again in the same life, it has the same epoch."""
+    """Register a broker, fenced; the same incarnation that asks again keeps its broker epoch."""
     if settings.cluster_id and request.cluster_id != settings.cluster_id:
         raise ErrorCode.INCONSISTENT_CLUSTER_ID.error(
             f"the broker belongs to cluster {request.cluster_id}, and this is {settings.cluster_id}"
@@ -89,37 +83,68 @@ def register_broker(
         log_dirs=list(request.log_dirs),
     )
     clean = known is not None and request.previous_broker_epoch == known.epoch
-    records = taken_in(record, image, settings, clean=clean)
+    records = registration(record, image, settings, clean=clean)
     return Decision(BrokerRegistrationResponse(broker_epoch=record.broker_epoch), records)
-
-
-def register_controller(request: ControllerRegistrationRequest, image: Image) -> Decision[MetadataRecord]:
-    """Note down where a controller is; asked again in the same life, nothing is new."""
-    if request.controller_id < 0 or not request.listeners:
-        raise ErrorCode.INVALID_REQUEST.error("a controller has a number and a listener")
-    record = RegisterControllerRecord(
-        controller_id=request.controller_id,
-        incarnation_id=request.incarnation_id,
-        end_points=[
-            ControllerEndpoint(each.name, each.host, each.port, each.security_protocol)
-            for each in request.listeners
-        ],
-        features=[
-            ControllerFeature(each.name, each.min_supported_version, each.max_supported_version)
-            for each in request.features
-        ],
-    )
-    is_known = image.controllers.get(NodeId(request.controller_id)) == ControllerImage.of(record)
-    return Decision(ControllerRegistrationResponse(), [] if is_known else [record])
 
 
 def unregister_broker(
     request: UnregisterBrokerRequest, image: Image, settings: ControllerSettings
 ) -> Decision[MetadataRecord]:
-    """Strike a broker off. What it was in sync with is not told from what it lost, should it ever come back."""
-    broker = registered(image, request.broker_id)
-    records: list[MetadataRecord] = elections(image, settings, broker._replace(fenced=True), lost=True)
+    """Strike a broker off: it leaves every ISR and ELR, since it may have lost records should it ever come back."""
+    broker = registered_broker(image, request.broker_id)
+    records: list[MetadataRecord] = leader_and_isr_changes(
+        image, settings, broker._replace(fenced=True), lost=True
+    )
     return Decision(UnregisterBrokerResponse(), [*records, UnregisterBrokerRecord(broker.id, broker.epoch)])
+
+
+# ── what follows from them ───────────────────────────────────────────────────────────
+
+
+def registration(
+    record: RegisterBrokerRecord, image: Image, settings: ControllerSettings, *, clean: bool
+) -> list[MetadataRecord]:
+    """The records of a registration; not `clean` if the broker may have lost what it had."""
+    return [record, *leader_and_isr_changes(image, settings, BrokerImage.of(record), lost=not clean)]
+
+
+def registration_change(
+    broker: BrokerImage, image: Image, settings: ControllerSettings
+) -> list[MetadataRecord]:
+    """The records by which a registered broker becomes this one; none if it is so already."""
+    before = image.brokers[broker.id]
+    if broker == before:
+        return []
+    fencing = (1 if broker.fenced else -1) if broker.fenced != before.fenced else 0
+    record = BrokerRegistrationChangeRecord(
+        broker.id,
+        broker.epoch,
+        fenced=fencing,
+        in_controlled_shutdown=int(broker.stopping and not before.stopping),
+        log_dirs=list(broker.log_dirs) if broker.log_dirs != before.log_dirs else [],
+    )
+    return [record, *leader_and_isr_changes(image, settings, broker)]
+
+
+def registered_broker(image: Image, broker_id: int) -> BrokerImage:
+    """The broker of this id; BROKER_ID_NOT_REGISTERED if there is none."""
+    broker = image.brokers.get(NodeId(broker_id))
+    if broker is None:
+        raise ErrorCode.BROKER_ID_NOT_REGISTERED.error(f"broker {broker_id} is not registered")
+    return broker
+
+
+def check_broker_epoch(image: Image, broker_id: int, epoch: int) -> BrokerImage:
+    """The broker of this id; STALE_BROKER_EPOCH if it has registered again since it had this broker epoch."""
+    broker = registered_broker(image, broker_id)
+    if broker.epoch != epoch:
+        raise ErrorCode.STALE_BROKER_EPOCH.error(
+            f"broker {broker_id} is at epoch {broker.epoch}, not {epoch}"
+        )
+    return broker
+
+
+# ── what is checked ──────────────────────────────────────────────────────────────────
 
 
 def _check_address(request: BrokerRegistrationRequest) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from andiron.controller.sessions import Sessions
+from andiron.controller.broker_sessions import BrokerSessions
 from andiron.model.ids import NEVER
 from controller.cluster import Cluster
 
 
 def test_a_session_lasts_from_one_heartbeat_for_its_time():
-    sessions = Sessions(100)
+    sessions = BrokerSessions(100)
     sessions.heard_of(1, 0, now=50)
 
     assert sessions.is_open(1, now=149)
@@ -18,7 +18,7 @@ def test_a_session_lasts_from_one_heartbeat_for_its_time():
 
 
 def test_a_heartbeat_begins_it_anew():
-    sessions = Sessions(100)
+    sessions = BrokerSessions(100)
     sessions.heard_of(1, 0, now=0)
     sessions.heard_of(2, 0, now=10)
     sessions.heard_of(1, 0, now=60)
@@ -28,7 +28,7 @@ def test_a_heartbeat_begins_it_anew():
 
 
 def test_a_broker_that_is_forgotten_has_no_session():
-    sessions = Sessions(100)
+    sessions = BrokerSessions(100)
     sessions.heard_of(1, 0, now=0)
 
     sessions.forget(1)
@@ -37,7 +37,7 @@ def test_a_broker_that_is_forgotten_has_no_session():
 
 
 def test_after_taking_over_all_that_are_not_fenced_have_a_full_session():
-    sessions = Sessions(100)
+    sessions = BrokerSessions(100)
 
     sessions.begin(Cluster(3, fenced=(2,)).image, now=1_000)
 
@@ -46,7 +46,7 @@ def test_after_taking_over_all_that_are_not_fenced_have_a_full_session():
 
 
 def test_a_broker_knows_of_itself_once_it_has_read_its_registration():
-    sessions, broker = Sessions(100), Cluster(1).image.brokers[1]
+    sessions, broker = BrokerSessions(100), Cluster(1).image.brokers[1]
     assert sessions.has_read_its_registration(broker, broker.epoch)
 
     sessions.registered(1, broker.epoch + 1)
@@ -56,7 +56,7 @@ def test_a_broker_knows_of_itself_once_it_has_read_its_registration():
 
 
 def test_a_stopping_broker_waits_until_all_live_ones_have_read_of_it():
-    sessions, image = Sessions(100), Cluster(3, fenced=(3,)).image
+    sessions, image = BrokerSessions(100), Cluster(3, fenced=(3,)).image
     sessions.moved(1, 40)
     assert not sessions.all_know_that_it_leads_nothing(1, image)
 
@@ -67,7 +67,7 @@ def test_a_stopping_broker_waits_until_all_live_ones_have_read_of_it():
 
 
 def test_after_taking_over_nobody_is_known_to_have_read_anything():
-    sessions, image = Sessions(100), Cluster(2).image
+    sessions, image = BrokerSessions(100), Cluster(2).image
     image.brokers[1] = image.brokers[1]._replace(stopping=True)
 
     sessions.begin(image, now=0)

@@ -1,4 +1,4 @@
-"""Leaders are elected on request, and given back from time to time."""
+"""Leaders are elected when a broker comes or goes, on request, and given back from time to time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from andiron.controller.image import NO_LEADER, TOPIC
-from andiron.controller.leadership import upkeep
+from andiron.controller.leader_election import leader_and_isr_changes, periodic_elections
 from andiron.controller.records import ConfigRecord
 from andiron.model.errors import ErrorCode, Refused
 from andiron.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
@@ -121,7 +121,7 @@ def test_they_are_not_where_it_is_switched_off():
     cluster = moved()
     settings = dataclasses.replace(cluster.settings, auto_leader_rebalance_enable=False)
 
-    assert upkeep(cluster.image, settings) == []
+    assert periodic_elections(cluster.image, settings) == []
 
 
 def test_a_little_imbalance_is_left_alone():
@@ -129,15 +129,98 @@ def test_a_little_imbalance_is_left_alone():
     settings = dataclasses.replace(cluster.settings, leader_imbalance_per_broker_percentage=50)
     cluster.place("u", [1, 2])
 
-    assert upkeep(cluster.image, settings) == []
-    assert len(upkeep(cluster.image, cluster.settings)) == 1
+    assert periodic_elections(cluster.image, settings) == []
+    assert len(periodic_elections(cluster.image, cluster.settings)) == 1
 
 
 def test_a_partition_without_a_leader_gets_one_once_its_topic_allows_any():
     cluster = leaderless()
-    assert upkeep(cluster.image, cluster.settings) == []
+    assert periodic_elections(cluster.image, cluster.settings) == []
     cluster.append([ConfigRecord(TOPIC, "t", "unclean.leader.election.enable", "true")])
 
-    cluster.append(upkeep(cluster.image, cluster.settings))
+    cluster.append(periodic_elections(cluster.image, cluster.settings))
 
     assert (cluster.partition("t").leader, cluster.partition("t").recovering) == (2, True)
+
+
+# ── a broker comes or goes ───────────────────────────────────────────────────────────
+
+
+def changed(cluster: Cluster, broker: int, *, lost: bool = False, **fields) -> None:
+    after = cluster.image.brokers[broker]._replace(**fields)
+    cluster.append(leader_and_isr_changes(cluster.image, cluster.settings, after, lost=lost))
+    cluster.image.brokers[broker] = after
+
+
+def two_replicas(**configs: str) -> Cluster:
+    cluster = Cluster(2)
+    cluster.place("t", [1, 2], **configs)
+    return cluster
+
+
+def test_a_fenced_broker_leaves_the_isr_and_another_leads():
+    cluster = two_replicas()
+
+    changed(cluster, 1, fenced=True)
+
+    assert (cluster.partition("t").isr, cluster.partition("t").leader) == ((2,), 2)
+
+
+def test_a_follower_that_is_fenced_leaves_the_isr_and_the_leader_stays():
+    cluster = two_replicas()
+
+    changed(cluster, 2, fenced=True)
+
+    partition = cluster.partition("t")
+    assert (partition.isr, partition.leader, partition.leader_epoch) == ((1,), 1, 0)
+
+
+def test_a_broker_that_may_have_lost_records_leaves_even_if_it_is_live():
+    cluster = two_replicas()
+
+    changed(cluster, 1, lost=True)
+
+    assert (cluster.partition("t").isr, cluster.partition("t").leader) == ((2,), 2)
+
+
+def test_a_broker_that_may_have_lost_records_is_not_eligible_any_more():
+    cluster = two_replicas(min_insync_replicas="2")
+    changed(cluster, 2, fenced=True)
+    assert cluster.partition("t").elr == (2,)
+
+    changed(cluster, 2, lost=True)
+
+    assert cluster.partition("t").elr == ()
+
+
+def test_what_lies_in_a_directory_that_has_failed_is_led_by_others():
+    cluster = two_replicas()
+
+    changed(cluster, 1, log_dirs=(b"e" * 16,))
+
+    assert (cluster.partition("t").isr, cluster.partition("t").leader) == ((2,), 2)
+
+
+def test_a_broker_that_is_let_in_leads_what_nobody_led_and_joins_no_isr():
+    cluster = Cluster(2, fenced=(2,))
+    cluster.place("alone", [1])
+    cluster.place("both", [1, 2])
+    changed(cluster, 1, fenced=True)
+    assert cluster.partition("alone").leader == cluster.partition("both").leader == NO_LEADER
+
+    changed(cluster, 2, fenced=False)
+    assert cluster.partition("both").leader == NO_LEADER
+    changed(cluster, 1, fenced=False)
+
+    assert cluster.partition("alone").leader == cluster.partition("both").leader == 1
+    assert cluster.partition("both").isr == (1,)
+
+
+def test_partitions_of_others_are_left_alone():
+    cluster = Cluster(2)
+    cluster.place("t", [2])
+    before = len(cluster.log)
+
+    changed(cluster, 1, fenced=True)
+
+    assert len(cluster.log) == before
