@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andiron.controller.image import NO_LEADER, TOPIC, Image
+from andiron.controller.image_writer import changes as changes_between
+from andiron.controller.image_writer import copy_of, offset_of, records_of
 from andiron.controller.records import decode_record, encode_record
-from andiron.controller.snapshot import changes as changes_between
-from andiron.controller.snapshot import copy_of, offset_of, records_of
 from andiron.model.ids import Millis, Offset
 from andiron.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest

@@ -16,10 +16,10 @@ import pytest
 
 from andiron.model.chance import Chance
 from andiron.quorum import events as ev
+from andiron.quorum.election_state import NOBODY
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.settings import QuorumSettings
-from andiron.quorum.state import NOBODY
-from andiron.quorum.voters import Voters
+from andiron.quorum.voter_set import VoterIds
 from properties.effort import tries
 from worlds.small_files import SmallFiles
 
@@ -39,7 +39,7 @@ class Voter:
     def start(self) -> None:
         self.life += 1
         chance = Chance(self.world.random.getrandbits(60))
-        voters = Voters(self.world.ids)
+        voters = VoterIds(self.world.ids)
         self.machine = Quorum(self.me, voters, SETTINGS, chance, self.end, self.files, "/m")
         self.tell(ev.Started())
         self.fetch(self.life)

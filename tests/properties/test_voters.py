@@ -12,7 +12,7 @@ import pytest
 from andiron.model.chance import Chance
 from andiron.quorum import events as ev
 from andiron.quorum.quorum import Quorum
-from andiron.quorum.voters import Voters
+from andiron.quorum.voter_set import VoterIds
 from properties.effort import tries
 from properties.test_quorum import CALM_MS, SETTINGS, STORM_MS, Voter, World, trouble
 
@@ -44,9 +44,9 @@ class ChangingVoter(Voter):
         self.tell(ev.Started())
         self.fetch(self.life)
 
-    def named(self) -> Voters:
+    def named(self) -> VoterIds:
         found = [entry.voters for entry in self.log if isinstance(entry, Entry) and entry.voters]
-        return Voters(found[-1] if found else self.world.first)
+        return VoterIds(found[-1] if found else self.world.first)
 
     def is_needed(self) -> bool:
         """Whether it voted before the last change, which may not be committed."""

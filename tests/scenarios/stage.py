@@ -429,7 +429,7 @@ class Stage:
 
     def _quorum(self) -> str:
         known = max(
-            (m.node.broker.metadata.member for m in self.cluster.up()), key=lambda each: each.quorum.epoch
+            (m.node.broker.metadata.raft for m in self.cluster.up()), key=lambda each: each.quorum.epoch
         )
         leader = next((m.number for m in self.cluster.up() if m.node.broker.metadata.leads), None)
         voters = growing.voters_at(self.cluster, leader) if leader else []
@@ -450,7 +450,7 @@ class Stage:
     def do_metadata(self, number: str) -> list[str]:
         """Where a node's metadata log starts, and its newest snapshot (KIP-630), but for that of an empty cluster."""
         metadata = self.cluster.broker(int(number)).metadata
-        newest = max(metadata.member.snapshots.table, default=FIRST)
+        newest = max(metadata.raft.snapshots.table, default=FIRST)
         told = f"snapshot to offset {newest.end}, epoch {newest.epoch}" if newest > FIRST else "no snapshot"
         log = metadata.partition.log
         return [f"node {number}: {told}; log start offset {log.start}, log end offset {log.end}"]

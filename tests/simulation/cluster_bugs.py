@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from andiron.broker.coordinators.shard import Shard
 from andiron.broker.handlers.fetch import Fetch
-from andiron.broker.metadata import quorum_member, quorum_requests, snapshot_generator
+from andiron.broker.metadata import raft_client, raft_request_checks, snapshot_generator
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.replicas.fetch_intake import Intake
 from andiron.broker.replicas.housekeeping import Housekeeping
@@ -19,14 +19,14 @@ from andiron.broker.replicas.partition import Partition
 from andiron.controller import alter_partition, broker_registrations, partition_changes
 from andiron.controller.controller import Controller
 from andiron.controller.image import Image
+from andiron.controller.image_writer import records_of
 from andiron.controller.records import ConfigRecord, ProducerIdsRecord
-from andiron.controller.snapshot import records_of
 from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
 from andiron.model.awake import AwakeTime
+from andiron.quorum.election_state import NOBODY
 from andiron.quorum.quorum import Quorum, Role
-from andiron.quorum.state import NOBODY
-from andiron.quorum.voters import Voters
+from andiron.quorum.voter_set import VoterIds
 from andiron.replication.follower import FollowerReplica
 from andiron.replication.leader import LeaderReplica
 
@@ -67,12 +67,12 @@ def a_candidate_with_less_is_voted_for():
 
 @bug
 def whoever_comes_is_believed_in_any_epoch():
-    return patch.object(quorum_requests, "refusal", lambda *_, **__: None)
+    return patch.object(raft_request_checks, "refusal", lambda *_, **__: None)
 
 
 @bug
 def one_voter_is_a_majority():
-    return patch.object(quorum_member, "majority_watermark", max)
+    return patch.object(raft_client, "majority_watermark", max)
 
 
 @bug
@@ -97,7 +97,7 @@ def metadata_takes_effect_before_a_majority_has_it():
 
 @bug
 def one_vote_of_three_is_a_majority():
-    return patch.object(Voters, "is_majority", lambda self, some: 2 * len(list(some)) >= len(self._ids) - 1)
+    return patch.object(VoterIds, "is_majority", lambda self, some: 2 * len(list(some)) >= len(self._ids) - 1)
 
 
 @bug

@@ -48,12 +48,12 @@ class Doors:
     def follower(self):
         return next(number for number in NODES if number != self.leader)
 
-    def member(self, number):
-        return self.cluster.broker(number).metadata.member
+    def raft(self, number):
+        return self.cluster.broker(number).metadata.raft
 
     @property
     def epoch(self):
-        return self.member(self.leader).quorum.epoch
+        return self.raft(self.leader).quorum.epoch
 
     def epoch_of(self, number):
         """A broker's, as it registered."""

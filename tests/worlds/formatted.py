@@ -2,7 +2,7 @@
 
 from andiron.controller.records import encode_record
 from andiron.log.directory import Identity
-from andiron.quorum.snapshot import SnapshotId, batches_of
+from andiron.quorum.snapshot_format import SnapshotId, batches_of
 from andiron.sim.disk import MemoryDisk
 
 

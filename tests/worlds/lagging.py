@@ -1,6 +1,6 @@
 """A cluster whose metadata log is kept short, and a node of it that was away for too long."""
 
-from andiron.broker.metadata.snapshot_fetch import SnapshotFetch
+from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
 from andiron.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from andiron.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from worlds.cluster import SmallCluster
@@ -69,7 +69,7 @@ class Counted:
 
     def __init__(self, monkeypatch, upto, then):
         self.count, self.over = 0, False
-        ask = SnapshotFetch._ask
+        ask = SnapshotFetcher._ask
 
         def asked(fetch, coming):
             self.count += 1
@@ -78,4 +78,4 @@ class Counted:
                 then()
             ask(fetch, coming)
 
-        monkeypatch.setattr(SnapshotFetch, "_ask", asked)
+        monkeypatch.setattr(SnapshotFetcher, "_ask", asked)

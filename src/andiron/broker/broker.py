@@ -36,8 +36,8 @@ from andiron.broker.metadata.broker_channel import BrokerChannel
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.metadata import Metadata
-from andiron.broker.metadata.producer_ids import ProducerIds
-from andiron.broker.metadata.publisher import MetadataPublisher
+from andiron.broker.metadata.metadata_publisher import MetadataPublisher
+from andiron.broker.metadata.producer_id_manager import ProducerIdManager
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.request import Request
 from andiron.broker.node.seldom import Seldom
@@ -126,7 +126,7 @@ class Broker:
         )  # fmt: skip
         self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.telemetry = ClientTelemetry(metadata, settings.broker.telemetry_max_bytes, chance)
-        self.producer_ids, self.seldom = ProducerIds(), Seldom()
+        self.producer_ids, self.seldom = ProducerIdManager(), Seldom()
         self.unmade: dict[str, str] = {}  # why internal topics are not there (topic_creation.py)
 
     # ── life ─────────────────────────────────────────────────────────────────────────
@@ -162,7 +162,7 @@ class Broker:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
         is_whole = not self.partitions.unopened
         clean = close_all(self.directories.disk, [self.metadata.partition, *self.partitions]) and is_whole
-        self.metadata.member.note_flushed()
+        self.metadata.raft.note_flushed()
         try:
             self.checkpoints.save_all()
             if clean:
@@ -229,7 +229,7 @@ class Broker:
             self.places.send(now)
         self.step.moved(partition)
         if partition is self.metadata.partition:
-            self.metadata.member.flushed(now)
+            self.metadata.raft.flushed(now)
         else:
             self.fetchers.flushed(partition, now)
 

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from andiron.broker.metadata.stored_metadata import read_metadata
+from andiron.broker.metadata.offline_metadata import read_offline_metadata
 from andiron.broker.settings.properties import parse_properties
 from andiron.cli.failures import Failure
 from andiron.cli.identity import identity_at
@@ -66,7 +66,7 @@ def properties(*, data: str, config: str | None, chosen: dict[str, str], as_json
         raise Failure(_no_node(directories[0]))
     given = _given(directories[0], config)
     metadata = {**(given or {}), **chosen}.get("metadata.log.dir") or directories[0]
-    stored = read_metadata(PosixDisk(), metadata)
+    stored = read_offline_metadata(PosixDisk(), metadata)
     told = for_kafka(owner.node_id, directories, stored, given, chosen)
     if as_json:
         print_json({"properties": told.settings, "remarks": told.remarks})

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from andiron.broker.metadata.stored_metadata import StoredMetadata
+from andiron.broker.metadata.offline_metadata import OfflineMetadata
 from andiron.broker.settings.listeners import Listener, bracketed
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.cli.failures import Failure
@@ -54,7 +54,7 @@ class KafkaProperties(NamedTuple):
 def for_kafka(
     node_id: int,
     log_dirs: Sequence[str],
-    stored: StoredMetadata,
+    stored: OfflineMetadata,
     given: Mapping[str, str] | None,
     chosen: Mapping[str, str],
 ) -> KafkaProperties:
@@ -82,7 +82,7 @@ def for_kafka(
     return KafkaProperties(settings, _remarks(base, loaded, stored))
 
 
-def _as_stored(node_id: NodeId, stored: StoredMetadata) -> dict[str, str]:
+def _as_stored(node_id: NodeId, stored: OfflineMetadata) -> dict[str, str]:
     """The settings of a node by what it has told of itself in the metadata."""
     broker, controller = stored.image.brokers.get(node_id), stored.image.controllers.get(node_id)
     if broker is None and controller is None:
@@ -122,7 +122,7 @@ def _places(voters: VoterSet) -> str:
     return ",".join(f"{bracketed(each.host)}:{each.port}" for each in known)
 
 
-def _remarks(base: Mapping[str, str], loaded: NodeSettings, stored: StoredMetadata) -> list[str]:
+def _remarks(base: Mapping[str, str], loaded: NodeSettings, stored: OfflineMetadata) -> list[str]:
     remarks = [
         "Its defaults hold for what is not named above; what was given to `andiron up` by --set is not in the folder: "
         "say it here as well (--set, --config).",

@@ -1,7 +1,7 @@
 """`andiron log mend`: a damaged metadata log is made to hold again, with as much kept as can be.
 
-A start refuses damage in what was committed (broker/metadata/damage.py) and names this command. It shows what would
-be kept and what lost, and changes nothing until it is told to; the damaged files stay beside the log.
+A start refuses damage in what was committed (broker/metadata/metadata_damage.py) and names this command. It shows what
+would be kept and what lost, and changes nothing until it is told to; the damaged files stay beside the log.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import click
 
-from andiron.broker.metadata.damage import topics_of
-from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.metadata.metadata_damage import topics_of
+from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.metadata.snapshot_files import SnapshotFiles
 from andiron.cli.failures import Failure
 from andiron.cli.options import json_option
@@ -27,7 +27,7 @@ from andiron.log.flushed_mark import FlushedMark
 from andiron.log.mending import Mending, plan_mending
 from andiron.model.errors import AndironError
 from andiron.model.ids import Offset
-from andiron.quorum.snapshot import parse_file_name
+from andiron.quorum.snapshot_format import parse_file_name
 
 
 @click.command()

@@ -34,6 +34,7 @@ from enum import Enum
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, LeaderEpoch, Millis, NodeId
+from andiron.quorum.election_state import EPOCH_MAX, NOBODY, ElectionState, SmallFiles, load, store
 from andiron.quorum.events import (
     AskVote,
     Ballot,
@@ -57,8 +58,7 @@ from andiron.quorum.events import (
 )
 from andiron.quorum.records import LeaderChangeMessage, LeaderChangeVoter
 from andiron.quorum.settings import QuorumSettings
-from andiron.quorum.state import EPOCH_MAX, NOBODY, QuorumState, SmallFiles, load, store
-from andiron.quorum.voters import Voters
+from andiron.quorum.voter_set import VoterIds
 
 
 class Role(Enum):
@@ -76,7 +76,7 @@ class Quorum:
     """One node's part in the quorum; one that is not a voter follows and never stands."""
 
     def __init__(
-        self, me: NodeId, voters: Voters, settings: QuorumSettings, chance: Chance,
+        self, me: NodeId, voters: VoterIds, settings: QuorumSettings, chance: Chance,
         log_end: Callable[[], LogEnd], files: SmallFiles, directory: str, *, voters_in_log: bool = False,
         may_stand: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
@@ -125,7 +125,7 @@ class Quorum:
         """What was due could not be written down: nothing has happened, and it is tried again then."""
         self._deadline = max(self._deadline, until)
 
-    def change_voters(self, voters: Voters, now: Millis, *, in_log: bool) -> None:
+    def change_voters(self, voters: VoterIds, now: Millis, *, in_log: bool) -> None:
         """These vote from now on, as the log says; or the settings, if it says nothing (any more)."""
         self.voters, self._voters_in_log = voters, in_log
         if self.leads:
@@ -184,7 +184,7 @@ class Quorum:
 
     def _start(self, now: Millis) -> list[Effect]:
         if (seen := self._log_end().epoch) > self.epoch:  # the file was lost
-            self._keep(QuorumState(seen, voters=self._voters_given))
+            self._keep(ElectionState(seen, voters=self._voters_given))
         if self._is_sole_voter:
             return self._stand(now)
         if self._state.leader == self.me:  # it led when it last ran, so its vote in this epoch is its own
@@ -228,7 +228,7 @@ class Quorum:
         return lost + self._ask(pre_vote=True)
 
     def _stand(self, now: Millis) -> list[Effect]:
-        self._keep(QuorumState(LeaderEpoch(self.epoch + 1), voted=self.me, voters=self._voters_given))
+        self._keep(ElectionState(LeaderEpoch(self.epoch + 1), voted=self.me, voters=self._voters_given))
         self._wait_as(Role.CANDIDATE, self._election_timeout(), now)
         asked = self._ask(pre_vote=False)
         return self._lead(now) if self._is_sole_voter else asked
@@ -255,7 +255,7 @@ class Quorum:
         return []
 
     def _lead(self, now: Millis) -> list[Effect]:
-        self._keep(QuorumState(self.epoch, leader=self.me, voters=self._voters_given))
+        self._keep(ElectionState(self.epoch, leader=self.me, voters=self._voters_given))
         self._heard = dict.fromkeys(self._others, now)
         self._wait_as(Role.LEADER, self._settings.controller_quorum_fetch_timeout_ms // 2, now)
         if self._is_sole_voter:
@@ -301,14 +301,14 @@ class Quorum:
 
     def _follow(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
         if (epoch, leader) != (self.epoch, self._state.leader):
-            self._keep(QuorumState(epoch, leader=leader, voters=self._voters_given))
+            self._keep(ElectionState(epoch, leader=leader, voters=self._voters_given))
         self._wait_as(Role.FOLLOWER, self._settings.controller_quorum_fetch_timeout_ms, now)
         self._hears_leader = False
         return [BecameFollower(epoch, leader)]
 
     def _unattach(self, epoch: LeaderEpoch, now: Millis) -> list[Effect]:
         """Go on in a later epoch, of which no leader is known."""
-        self._keep(QuorumState(epoch, voters=self._voters_given))
+        self._keep(ElectionState(epoch, voters=self._voters_given))
         self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
         return [LostLeader(epoch)]
 
@@ -337,7 +337,7 @@ class Quorum:
         return self.epoch < EPOCH_MAX and (self.me in self.voters or self._may_stand())
 
     @property
-    def _voters_given(self) -> Voters | None:
+    def _voters_given(self) -> VoterIds | None:
         return None if self._voters_in_log else self.voters
 
     @property
@@ -360,7 +360,7 @@ class Quorum:
     def _wait_as(self, role: Role, for_ms: int, now: Millis) -> None:
         self.role, self._deadline = role, Millis(now + for_ms)
 
-    def _keep(self, state: QuorumState) -> None:
+    def _keep(self, state: ElectionState) -> None:
         """Nothing is said or done about a state that is not on the disk."""
         assert state.epoch >= self._state.epoch, "an epoch never goes back"
         store(self._files, self._directory, state)

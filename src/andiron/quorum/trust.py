@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch
+from andiron.quorum.election_state import EPOCH_MAX
 from andiron.quorum.quorum import Quorum
-from andiron.quorum.state import EPOCH_MAX
 
 EPOCHS_AHEAD_MAX = 1 << 20
 

@@ -1,6 +1,6 @@
 """The voters that a record of the log names: who they are, where they are reached, on which disk they keep their votes.
 
-    VotersRecord  1 · directory · CONTROLLER://host-1:9093      ─▶ VoterSet ─▶ Voters (1, 2, 3): what a majority is
+    VotersRecord  1 · directory · CONTROLLER://host-1:9093      ─▶ VoterSet ─▶ VoterIds (1, 2, 3): what a majority is
                   2 · …
 
 A voter is a node and a directory: one that comes back with an empty disk has forgotten its votes, and is not the voter
@@ -9,7 +9,7 @@ it was. Where the voters are those of the settings, nobody has said where their 
 Sets differ from one to the next by one voter (KIP-853), so that any majority of the one has a node in common with any
 majority of the other.
 
-Read next: voter_history.py, for which of them holds.
+Read next: voter_set_history.py, for which of them holds.
 """
 
 from __future__ import annotations
@@ -19,10 +19,41 @@ from typing import NamedTuple
 
 from andiron.model.ids import Address, NodeId
 from andiron.quorum.records import Endpoint, KRaftVersionFeature, Voter, VotersRecord
-from andiron.quorum.voters import Voters
 
 NOWHERE = bytes(16)
 KRAFT_VERSION = 1  # since which voters can change
+
+
+class VoterIds:
+    """The nodes that vote, in the order of their numbers. An observer that was only told where to find some of them
+    knows none."""
+
+    __slots__ = ("_ids",)
+
+    def __init__(self, ids: Iterable[int]) -> None:
+        self._ids = tuple(NodeId(id) for id in sorted(set(ids)))
+
+    def __iter__(self) -> Iterator[NodeId]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._ids
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VoterIds) and self._ids == other._ids
+
+    def __hash__(self) -> int:
+        return hash(self._ids)
+
+    def __repr__(self) -> str:
+        return f"VoterIds({list(self._ids)})"
+
+    def is_majority(self, nodes: Iterable[int]) -> bool:
+        """Whether these are more than half; who is not a voter does not count."""
+        return 2 * len({node for node in nodes if node in self._ids}) > len(self._ids)
 
 
 class VoterNode(NamedTuple):
@@ -43,13 +74,13 @@ class VoterNode(NamedTuple):
 
 
 class VoterSet:
-    """Voters, in the order of their numbers. It does not change; a change makes another."""
+    """VoterIds, in the order of their numbers. It does not change; a change makes another."""
 
     __slots__ = ("_nodes", "ids")
 
     def __init__(self, nodes: Iterable[VoterNode] = ()) -> None:
         self._nodes = {node.id: node for node in sorted(nodes)}
-        self.ids = Voters(self._nodes)
+        self.ids = VoterIds(self._nodes)
 
     @classmethod
     def of(cls, record: VotersRecord) -> VoterSet:

@@ -17,7 +17,7 @@ PARAMETERS_MAX = 6
 # Modules that need each other, and why; everything else can be read from the bottom up.
 KNOTS = {
     # Whom to fetch from is for the quorum to say, and what the leader answers is for the quorum to hear, at once.
-    frozenset({"metadata.quorum_member", "metadata.quorum_fetch", "metadata.snapshot_fetch"}),
+    frozenset({"metadata.raft_client", "metadata.metadata_fetcher", "metadata.snapshot_fetcher"}),
     # An envelope holds a request, for which there is a handler in the table that the envelope's own is in.
     frozenset({"handlers", "handlers.envelope"}),
 }

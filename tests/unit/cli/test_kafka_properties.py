@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.broker.metadata.stored_metadata import StoredMetadata, read_metadata
+from andiron.broker.metadata.offline_metadata import OfflineMetadata, read_offline_metadata
 from andiron.broker.settings.properties import parse_properties
 from andiron.cli.failures import Failure
 from andiron.cli.kafka_properties import KafkaProperties, for_kafka
@@ -28,13 +28,13 @@ PLAIN = {
 }
 
 
-def stored(**properties: str) -> StoredMetadata:
+def stored(**properties: str) -> OfflineMetadata:
     node = SmallNode(**properties)
     node.node.stop(node.now)
-    return read_metadata(node.disk, "/data")
+    return read_offline_metadata(node.disk, "/data")
 
 
-def told(of: StoredMetadata, given: dict[str, str] | None = None, **chosen: str) -> KafkaProperties:
+def told(of: OfflineMetadata, given: dict[str, str] | None = None, **chosen: str) -> KafkaProperties:
     return for_kafka(1, ["/data"], of, given, {name.replace("_", "."): text for name, text in chosen.items()})
 
 
@@ -81,7 +81,7 @@ def test_listeners_of_other_names_are_those_of_the_inter_broker_protocol_too() -
 
 def test_a_folder_in_which_no_node_has_registered_is_told() -> None:
     with pytest.raises(Failure, match="nobody knows where it listens"):
-        told(StoredMetadata(Image(), None))
+        told(OfflineMetadata(Image(), None))
 
 
 def test_settings_of_another_node_are_refused() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from andiron.broker.metadata.damage import DamagedMetadata
+from andiron.broker.metadata.metadata_damage import DamagedMetadata
 from andiron.cli.main import andiron
 from andiron.edge.disk import PosixDisk
 from worlds.node import SmallNode

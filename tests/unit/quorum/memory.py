@@ -11,7 +11,7 @@ from andiron.quorum.events import (
 )
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.settings import QuorumSettings
-from andiron.quorum.voters import Voters
+from andiron.quorum.voter_set import VoterIds
 from worlds.small_files import SmallFiles
 
 NOBODY = -1
@@ -33,7 +33,7 @@ class Memory(SmallFiles):
 def quorum(
     files: Memory, voters: tuple[int, ...] = (1, 2, 3), me: int = 1, log: LogEnd = LogEnd(0, 0)
 ) -> Quorum:
-    return Quorum(me, Voters(voters), QuorumSettings(), Chance(7), lambda: log, files, "/m")
+    return Quorum(me, VoterIds(voters), QuorumSettings(), Chance(7), lambda: log, files, "/m")
 
 
 def granted(voter: int, epoch: int, *, pre_vote: bool) -> VoteAnswered:

@@ -21,7 +21,7 @@ from andiron.quorum.events import (
 )
 from andiron.quorum.quorum import Quorum, Role
 from andiron.quorum.settings import QuorumSettings
-from andiron.quorum.voters import Voters
+from andiron.quorum.voter_set import VoterIds
 from unit.quorum.memory import LATER, granted, quorum
 
 
@@ -30,7 +30,7 @@ def test_a_leader_alone_that_gets_company_listens_to_it(files):
     leader.step(Started(), 0)
     assert leader.next_deadline() == NEVER
 
-    leader.change_voters(Voters([1, 2]), 100, in_log=True)
+    leader.change_voters(VoterIds([1, 2]), 100, in_log=True)
 
     assert leader.next_deadline() < NEVER
     assert leader.step(Woken(), 100 + LATER)[0] == LostLeader(1), "of two that vote one is no majority"
@@ -39,8 +39,8 @@ def test_a_leader_alone_that_gets_company_listens_to_it(files):
 def test_a_leader_that_is_left_alone_listens_to_nobody(files):
     leader = quorum(files, (1,))
     leader.step(Started(), 0)
-    leader.change_voters(Voters([1, 2]), 0, in_log=True)
-    leader.change_voters(Voters([1]), 0, in_log=True)
+    leader.change_voters(VoterIds([1, 2]), 0, in_log=True)
+    leader.change_voters(VoterIds([1]), 0, in_log=True)
 
     assert leader.next_deadline() == NEVER
     assert leader.leads
@@ -49,8 +49,8 @@ def test_a_leader_that_is_left_alone_listens_to_nobody(files):
 def test_a_leader_that_votes_no_more_needs_a_majority_of_the_others(files):
     leader = quorum(files, (1,))
     leader.step(Started(), 0)
-    leader.change_voters(Voters([1, 2, 3]), 0, in_log=True)
-    leader.change_voters(Voters([2, 3]), 0, in_log=True)
+    leader.change_voters(VoterIds([1, 2, 3]), 0, in_log=True)
+    leader.change_voters(VoterIds([2, 3]), 0, in_log=True)
     leader.step(FetchedBy(2), 2_500)
 
     assert leader.step(Woken(), 3_500)[0] == LostLeader(1)
@@ -59,7 +59,7 @@ def test_a_leader_that_votes_no_more_needs_a_majority_of_the_others(files):
 def test_one_that_votes_no_more_does_not_stand_and_uses_up_no_epoch(files):
     leader = quorum(files, (1,))
     leader.step(Started(), 0)
-    leader.change_voters(Voters([2, 3]), 0, in_log=True)
+    leader.change_voters(VoterIds([2, 3]), 0, in_log=True)
     leader.step(Stopping([2, 3]), 10)
     assert leader.role is Role.RESIGNED
 
@@ -74,7 +74,7 @@ def test_an_observer_that_gets_a_vote_stands_when_its_time_comes(files):
     observer.step(LeaderSeen(1, 2), 0)
     assert observer.step(Woken(), LATER) == [LostLeader(1)]
 
-    observer.change_voters(Voters([1, 2, 3]), LATER, in_log=True)
+    observer.change_voters(VoterIds([1, 2, 3]), LATER, in_log=True)
 
     asked = observer.step(Woken(), 2 * LATER)
     assert [effect.voter for effect in asked if isinstance(effect, AskVote)] == [2, 3]
@@ -84,7 +84,7 @@ def test_one_that_votes_no_more_stands_if_it_may_be_the_only_one_to_know(files):
     """It led, took its own vote away, and died before anybody else had heard of it."""
     log = LogEnd(1, 9)
     former = Quorum(
-        1, Voters([2]), QuorumSettings(), Chance(7), lambda: log, files, "/m", voters_in_log=True,
+        1, VoterIds([2]), QuorumSettings(), Chance(7), lambda: log, files, "/m", voters_in_log=True,
         may_stand=lambda: True,
     )  # fmt: skip
     former.step(Started(), 0)
@@ -101,7 +101,7 @@ def test_one_that_is_the_last_to_vote_needs_nobody_else(files):
     voter = quorum(files, (1, 2))
     voter.step(Started(), 0)
     voter.step(LeaderSeen(1, 2), 0)
-    voter.change_voters(Voters([1]), 0, in_log=True)
+    voter.change_voters(VoterIds([1]), 0, in_log=True)
 
     effects = voter.step(LeaderEnded(1, [1]), 10)
 
@@ -112,7 +112,14 @@ def test_voters_of_the_log_are_not_held_against_those_of_the_file(files):
     quorum(files, (1,)).step(Started(), 0)
 
     again = Quorum(
-        1, Voters([1, 2]), QuorumSettings(), Chance(7), lambda: LogEnd(0, 0), files, "/m", voters_in_log=True
+        1,
+        VoterIds([1, 2]),
+        QuorumSettings(),
+        Chance(7),
+        lambda: LogEnd(0, 0),
+        files,
+        "/m",
+        voters_in_log=True,
     )
     again.step(Started(), 0)
     assert again.step(Woken(), LATER)
@@ -120,7 +127,7 @@ def test_voters_of_the_log_are_not_held_against_those_of_the_file(files):
 
 def test_where_the_voters_are_in_the_log_the_file_does_not_name_them(files):
     member = quorum(files, (1,))
-    member.change_voters(Voters([1]), 0, in_log=True)
+    member.change_voters(VoterIds([1]), 0, in_log=True)
     member.step(Started(), 0)
 
     told = json.loads(files["/m/quorum-state"])

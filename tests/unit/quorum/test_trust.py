@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from andiron.quorum.election_state import EPOCH_MAX
 from andiron.quorum.events import LeaderAway, LeaderSeen, LogEnd, Started, VoteAnswered, Woken
-from andiron.quorum.state import EPOCH_MAX
 from andiron.quorum.trust import EPOCHS_AHEAD_MAX, refusal
 from unit.quorum.memory import LATER, NOBODY, granted, quorum
 

@@ -1,8 +1,10 @@
-"""Voters with their places: made into a record and out of one, one more and one less."""
+"""Voters with their endpoints, made into a record and out of one, one more and one less; a majority of their ids."""
+
+import pytest
 
 from andiron.model.ids import Address
 from andiron.quorum.records import VotersRecord, decode_control, encode_control
-from andiron.quorum.voter_set import NOWHERE, VoterNode, VoterSet
+from andiron.quorum.voter_set import NOWHERE, VoterIds, VoterNode, VoterSet
 
 
 def node(id, directory=b"d" * 16):
@@ -46,3 +48,28 @@ def test_a_voter_is_a_node_with_its_directory():
     assert not node(1).is_called(2, b"d" * 16)
     assert not node(1).is_called(1, b"e" * 16)
     assert VoterNode(1, NOWHERE).is_called(1, b"e" * 16), "nobody has said where its votes lie"
+
+
+@pytest.mark.parametrize(
+    ("voters", "nodes", "majority"),
+    [
+        ([], [1, 2], False),
+        ([1], [], False),
+        ([1], [1], True),
+        ([1, 2], [1], False),
+        ([1, 2, 3], [3, 1], True),
+        ([1, 2, 3], [1, 1, 1], False),
+        ([1, 2, 3], [1, 8, 9], False),
+        ([1, 2, 3, 4], [1, 2], False),
+    ],
+)
+def test_a_majority_is_more_than_half_of_the_voters(voters, nodes, majority):
+    assert VoterIds(voters).is_majority(nodes) is majority
+
+
+def test_voters_are_the_same_in_whatever_order_they_come():
+    assert VoterIds([3, 1, 2]) == VoterIds([1, 2, 3])
+    assert list(VoterIds([3, 1, 2, 3])) == [1, 2, 3]
+    assert 2 in VoterIds([1, 2]) and 3 not in VoterIds([1, 2])
+    assert VoterIds([1]) != VoterIds([2])
+    assert hash(VoterIds([2, 1])) == hash(VoterIds([1, 2]))

@@ -25,7 +25,7 @@ def trio():
 
 
 def quorums(trio):
-    return [host.node.broker.metadata.member.quorum for host in trio.hosts]
+    return [host.node.broker.metadata.raft.quorum for host in trio.hosts]
 
 
 def controller(trio):

@@ -10,7 +10,7 @@ caught up, or another change is not committed yet.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_leader import at_the_leader
+from andiron.broker.metadata.leader_forwarding import at_quorum_leader
 from andiron.broker.metadata.voter_changes import VoterChanges
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
@@ -30,7 +30,7 @@ def handle(broker: Broker, request: Request[AddRaftVoterRequest]) -> AddRaftVote
     body = request.body
     if body.cluster_id not in (None, broker.cluster_id):
         return _refusal(ErrorCode.INCONSISTENT_CLUSTER_ID.error("this is another cluster"))
-    return at_the_leader(broker, request, lambda: _added(broker, request), _refusal, body.timeout_ms)
+    return at_quorum_leader(broker, request, lambda: _added(broker, request), _refusal, body.timeout_ms)
 
 
 def _added(broker: Broker, request: Request[AddRaftVoterRequest]) -> AddRaftVoterResponse | Wait:
@@ -38,7 +38,7 @@ def _added(broker: Broker, request: Request[AddRaftVoterRequest]) -> AddRaftVote
     listeners = tuple((each.name, Address(each.host, each.port)) for each in body.listeners)
     voter = VoterNode(NodeId(body.voter_id), bytes(body.voter_directory_id), listeners)
     deadline = Millis(request.now + max(0, body.timeout_ms))
-    changes = VoterChanges(broker.metadata.member, broker.step)
+    changes = VoterChanges(broker.metadata.raft, broker.step)
     try:
         added = changes.add(voter, deadline, committed=body.ack_when_committed)
     except ProtocolError as error:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_messages import METADATA
-from andiron.broker.metadata.quorum_requests import disbelieved, is_meant_for, misdirected
+from andiron.broker.metadata.raft_request_checks import disbelieved, is_meant_for, misdirected
+from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.node.request import Request
 from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode
@@ -24,7 +24,7 @@ SCOPE = Scope.CONTROLLER
 
 
 def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQuorumEpochResponse:
-    body, member = request.body, broker.metadata.member
+    body, raft = request.body, broker.metadata.raft
     if (wrong := misdirected(broker, body)) is not None:
         return BeginQuorumEpochResponse(wrong.number)
     said = body.topics[0].partitions[0]
@@ -36,16 +36,16 @@ def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQu
         answer.error_code = refused.number
     else:
         for endpoint in body.leader_endpoints[:1]:
-            member.voters.learn(NodeId(said.leader_id), Address(endpoint.host, endpoint.port))
-        member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
-        member.step(LeaderHeard(epoch), request.now)
-    answer.leader_id, answer.leader_epoch = member.leader, member.quorum.epoch
+            raft.voters.learn(NodeId(said.leader_id), Address(endpoint.host, endpoint.port))
+        raft.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
+        raft.step(LeaderHeard(epoch), request.now)
+    answer.leader_id, answer.leader_epoch = raft.leader, raft.quorum.epoch
     return BeginQuorumEpochResponse(topics=[BeginQuorumEpochResponseTopic(METADATA.topic, [answer])])
 
 
 def leader_refused(broker: Broker, leader: int, epoch: LeaderEpoch) -> ErrorCode | None:
     """Why a node that speaks as the leader of an epoch is not believed; None if it is."""
-    quorum = broker.metadata.member.quorum
+    quorum = broker.metadata.raft.quorum
     if epoch == quorum.epoch and quorum.leader not in (None, leader):
         return ErrorCode.INVALID_REQUEST  # there is one leader an epoch
     return disbelieved(broker, leader, epoch)

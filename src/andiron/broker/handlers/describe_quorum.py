@@ -7,8 +7,8 @@ known by their ids alone: none of them is told with a directory.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_leader import at_the_leader
-from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.metadata.leader_forwarding import at_quorum_leader
+from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.listeners import Scope
@@ -42,7 +42,7 @@ def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQ
     if asked != [METADATA]:
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeQuorumResponse(code.number, f"there is {METADATA} and no other")
-    return at_the_leader(broker, request, lambda: _described(broker, request.now), _refusal, LOOK_MS)
+    return at_quorum_leader(broker, request, lambda: _described(broker, request.now), _refusal, LOOK_MS)
 
 
 def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
@@ -50,24 +50,24 @@ def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
 
 
 def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
-    member = broker.metadata.member
-    leader, me = member.partition.leader(), NodeId(broker.settings.node_id)
+    raft = broker.metadata.raft
+    leader, me = raft.partition.leader(), NodeId(broker.settings.node_id)
     voters = [_state(broker, node, seen, now) for node, seen in leader.progress().items()]
     at = wall_time(now)
     itself = ReplicaState(me, broker.directories.metadata_id, leader.end, at, at)
     observers = [
         _state(broker, node, seen, now)
-        for node, seen in member.observers.items()
+        for node, seen in raft.observers.items()
         if now - seen.fetched_at < OBSERVER_MS
     ]
-    (voters if me in member.quorum.voters else observers).append(itself)
-    if not member.voters.kraft_version:
+    (voters if me in raft.quorum.voters else observers).append(itself)
+    if not raft.voters.kraft_version:
         for each in voters:
             each.replica_directory_id = NOWHERE
     described = DescribeQuorumResponsePartition(
         METADATA.partition,
         leader_id=me,
-        leader_epoch=member.quorum.epoch,
+        leader_epoch=raft.quorum.epoch,
         high_watermark=leader.watermark,
         current_voters=sorted(voters, key=lambda state: state.replica_id),
         observers=sorted(observers, key=lambda state: state.replica_id),
@@ -81,7 +81,7 @@ def _state(broker: Broker, node: NodeId, seen: Progress, now: Millis) -> Replica
     ahead_ms = wall_time(now) - now  # of the clock that progress is measured by
     return ReplicaState(
         node,
-        broker.metadata.member.voters.directory_of(node),
+        broker.metadata.raft.voters.directory_of(node),
         log_end_offset=seen.offset,
         last_fetch_timestamp=seen.fetched_at + ahead_ms,
         last_caught_up_timestamp=seen.caught_up_at + ahead_ms,
@@ -90,6 +90,6 @@ def _state(broker: Broker, node: NodeId, seen: Progress, now: Millis) -> Replica
 
 def _nodes(broker: Broker) -> list[Node]:
     """Where the voters are reached."""
-    member, name = broker.metadata.member, broker.settings.controller_listeners[0]
-    found = [(node, member.address_of(node)) for node in member.quorum.voters]
+    raft, name = broker.metadata.raft, broker.settings.controller_listeners[0]
+    found = [(node, raft.address_of(node)) for node in raft.quorum.voters]
     return [Node(node, [Listener(name, at.host, at.port)]) for node, at in found if at is not None]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from andiron.broker.broker import Broker
 from andiron.broker.handlers.begin_quorum_epoch import leader_refused
-from andiron.broker.metadata.quorum_messages import METADATA
-from andiron.broker.metadata.quorum_requests import misdirected
+from andiron.broker.metadata.raft_request_checks import misdirected
+from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.node.request import Request
 from andiron.broker.settings.listeners import Scope
 from andiron.model.ids import LeaderEpoch, NodeId
@@ -25,7 +25,7 @@ SCOPE = Scope.CONTROLLER
 
 
 def handle(broker: Broker, request: Request[EndQuorumEpochRequest]) -> EndQuorumEpochResponse:
-    body, member = request.body, broker.metadata.member
+    body, raft = request.body, broker.metadata.raft
     if (wrong := misdirected(broker, body)) is not None:
         return EndQuorumEpochResponse(wrong.number)
     said = body.topics[0].partitions[0]
@@ -34,9 +34,9 @@ def handle(broker: Broker, request: Request[EndQuorumEpochRequest]) -> EndQuorum
     if (refused := leader_refused(broker, said.leader_id, epoch)) is not None:
         answer.error_code = refused.number
     else:
-        member.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
-        member.step(LeaderEnded(epoch, _successors(said)), request.now)
-    answer.leader_id, answer.leader_epoch = member.leader, member.quorum.epoch
+        raft.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
+        raft.step(LeaderEnded(epoch, _successors(said)), request.now)
+    answer.leader_id, answer.leader_epoch = raft.leader, raft.quorum.epoch
     return EndQuorumEpochResponse(topics=[EndQuorumEpochResponseTopic(METADATA.topic, [answer])])
 
 

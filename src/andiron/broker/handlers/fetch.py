@@ -24,7 +24,7 @@ from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
+from andiron.broker.metadata.raft_requests import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
@@ -185,8 +185,8 @@ class Fetch:
 
     def _check_identity(self, wanted: FetchPartition) -> None:
         if self._replica is not None:
-            member = self._broker.metadata.member
-            member.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.step.now)
+            raft = self._broker.metadata.raft
+            raft.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.step.now)
 
     def begin_to_wait(self) -> None:
         """There is not enough, as of this moment."""
@@ -348,7 +348,7 @@ class Fetch:
         metadata = self._broker.metadata
         if self._replica is None or partition is not metadata.partition:
             return None
-        offered = metadata.member.offer(Offset(wanted.fetch_offset), LeaderEpoch(wanted.last_fetched_epoch))
+        offered = metadata.raft.offer(Offset(wanted.fetch_offset), LeaderEpoch(wanted.last_fetched_epoch))
         return None if offered is None else SnapshotId(*offered)
 
     def _refused(self, asked: Asked, code: ErrorCode) -> Found:

@@ -7,13 +7,13 @@ no larger than controller.quorum.fetch.snapshot.max.bytes, whatever is asked for
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_messages import METADATA, TOPIC_ID
+from andiron.broker.metadata.raft_requests import METADATA, TOPIC_ID
 from andiron.broker.node.request import Request
 from andiron.broker.replicas.leader_hints import LeaderHints
 from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, NodeId, Offset
-from andiron.quorum.snapshot import SnapshotId
+from andiron.quorum.snapshot_format import SnapshotId
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.fetch_snapshot import (
     FetchSnapshotRequest,
@@ -53,19 +53,19 @@ def _piece(
 ) -> FetchSnapshotResponsePartition:
     if (topic, asked.partition) != METADATA:
         raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"there is {METADATA} and no other")
-    member = broker.metadata.member
-    member.partition.leader()
-    member.partition.check_epoch(asked.current_leader_epoch)
+    raft = broker.metadata.raft
+    raft.partition.leader()
+    raft.partition.check_epoch(asked.current_leader_epoch)
     broker.metadata.heard_of(NodeId(request.body.replica_id), request.conn, request.now)
     id = SnapshotId(Offset(asked.snapshot_id.end_offset), LeaderEpoch(asked.snapshot_id.epoch))
-    held = member.snapshots.table.get(id)
+    held = raft.snapshots.table.get(id)
     if held is None:
         raise ErrorCode.SNAPSHOT_NOT_FOUND.error(f"there is no snapshot {id}")
     if not 0 <= asked.position < held.size:
         raise ErrorCode.POSITION_OUT_OF_RANGE.error(f"snapshot {id} has {held.size} bytes")
     length = min(request.body.max_bytes, broker.settings.quorum.controller_quorum_fetch_snapshot_max_bytes)
     try:
-        piece = member.snapshots.read(id, asked.position, max(1, length))
+        piece = raft.snapshots.read(id, asked.position, max(1, length))
     except OSError as error:
         raise ErrorCode.KAFKA_STORAGE_ERROR.error(str(error)) from error
     return FetchSnapshotResponsePartition(

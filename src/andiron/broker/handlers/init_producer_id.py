@@ -10,7 +10,7 @@ Read next: transactions/initiation.py.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.fresh_ids import in_transactions, next_producer_id
+from andiron.broker.metadata.producer_id_allocation import in_transactions, next_producer_id
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError

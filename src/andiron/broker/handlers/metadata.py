@@ -74,7 +74,7 @@ def _response(broker: Broker, request: Request[MetadataRequest]) -> InSlices[Met
     return MetadataResponse(
         brokers=[
             MetadataBroker(node.id, *node.endpoint(request.listener), node.rack)
-            for node in broker.metadata.acquaintances.told(image, request.now)
+            for node in broker.metadata.known_brokers.told(image, request.now)
         ],
         cluster_id=broker.cluster_id,
         controller_id=_to_ask(broker),

@@ -10,7 +10,7 @@ INVALID_REQUEST: it is the last one. REQUEST_TIMED_OUT: another change is not co
 from __future__ import annotations
 
 from andiron.broker.broker import DECISION_MS, Broker
-from andiron.broker.metadata.quorum_leader import at_the_leader
+from andiron.broker.metadata.leader_forwarding import at_quorum_leader
 from andiron.broker.metadata.voter_changes import VoterChanges
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
@@ -29,12 +29,12 @@ def handle(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRa
     body = request.body
     if body.cluster_id not in (None, broker.cluster_id):
         return _refusal(ErrorCode.INCONSISTENT_CLUSTER_ID.error("this is another cluster"))
-    return at_the_leader(broker, request, lambda: _removed(broker, request), _refusal)
+    return at_quorum_leader(broker, request, lambda: _removed(broker, request), _refusal)
 
 
 def _removed(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRaftVoterResponse | Wait:
     body = request.body
-    changes = VoterChanges(broker.metadata.member, broker.step)
+    changes = VoterChanges(broker.metadata.raft, broker.step)
     deadline = Millis(request.now + DECISION_MS)
     try:
         removed = changes.remove(NodeId(body.voter_id), bytes(body.voter_directory_id), deadline)

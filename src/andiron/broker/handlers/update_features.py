@@ -10,7 +10,7 @@ written into the log, and can change from then on (KIP-853). Every voter has to 
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_leader import at_the_leader
+from andiron.broker.metadata.leader_forwarding import at_quorum_leader
 from andiron.broker.metadata.voter_changes import VoterChanges
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
@@ -32,7 +32,7 @@ SCOPE = Scope.BOTH
 
 
 def handle(broker: Broker, request: Request[UpdateFeaturesRequest]) -> UpdateFeaturesResponse | Wait:
-    return at_the_leader(
+    return at_quorum_leader(
         broker, request, lambda: _at_the_leader(broker, request), refused, request.body.timeout_ms
     )
 
@@ -54,8 +54,8 @@ def _at_the_leader(broker: Broker, request: Request[UpdateFeaturesRequest]) -> U
 def _upgraded(
     broker: Broker, request: Request[UpdateFeaturesRequest], update: FeatureUpdateKey
 ) -> UpdateFeaturesResponse | Wait:
-    member = broker.metadata.member
-    changes, before = VoterChanges(member, broker.step), member.voters.kraft_version
+    raft = broker.metadata.raft
+    changes, before = VoterChanges(raft, broker.step), raft.voters.kraft_version
     check_kind(update)
     if update.max_version_level > 1:
         raise ErrorCode.INVALID_UPDATE_VERSION.error(f"{KRAFT_VERSION} is 0 or 1")

@@ -44,24 +44,24 @@ def handle(broker: Broker, request: Request[UpdateRaftVoterRequest]) -> UpdateRa
 
 
 def _updated(broker: Broker, request: Request[UpdateRaftVoterRequest]) -> Wait:
-    body, member = request.body, broker.metadata.member
+    body, raft = request.body, broker.metadata.raft
     if body.cluster_id not in (None, broker.cluster_id):
         raise ErrorCode.INCONSISTENT_CLUSTER_ID.error("this is another cluster")
-    member.partition.leader()
-    member.partition.check_epoch(body.current_leader_epoch)
+    raft.partition.leader()
+    raft.partition.check_epoch(body.current_leader_epoch)
     name, levels = broker.settings.controller_listeners[0], body.kraft_version_feature
     listeners = tuple((each.name, Address(each.host, each.port)) for each in body.listeners)
     if name not in dict(listeners):
         raise ErrorCode.INVALID_REQUEST.error(f"the voter names no listener {name}")
-    level = member.voters.kraft_version
+    level = raft.voters.kraft_version
     if not levels.min_supported_version <= level <= levels.max_supported_version:
         raise ErrorCode.INVALID_REQUEST.error(f"the voter does not know kraft.version {level}")
     voter = VoterNode(NodeId(body.voter_id), bytes(body.voter_directory_id), listeners)
     deadline = Millis(request.now + DECISION_MS)
-    return VoterChanges(member, broker.step).update(voter, deadline)
+    return VoterChanges(raft, broker.step).update(voter, deadline)
 
 
 def _leader(broker: Broker) -> CurrentLeader:
-    member = broker.metadata.member
-    address = member.address_of(member.leader) or Address("", -1)
-    return CurrentLeader(member.leader, member.quorum.epoch, *address)
+    raft = broker.metadata.raft
+    address = raft.address_of(raft.leader) or Address("", -1)
+    return CurrentLeader(raft.leader, raft.quorum.epoch, *address)

@@ -1,6 +1,6 @@
 """Vote (key 52), versions 0-2: another voter would lead the metadata quorum; is it to?
 
-The answer is on the disk before it leaves (quorum/state.py), and tells which leader and epoch are known here.
+The answer is on the disk before it leaves (quorum/election_state.py), and tells which leader and epoch are known here.
 
 INCONSISTENT_CLUSTER_ID, INVALID_VOTER_KEY: it is meant for another. FENCED_LEADER_EPOCH: that epoch is over. Stricter
 than Kafka: who is no voter as far as can be known is answered INCONSISTENT_VOTER_SET, and an epoch that there cannot be
@@ -10,8 +10,8 @@ INVALID_REQUEST; neither changes anything (quorum/trust.py).
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_messages import METADATA
-from andiron.broker.metadata.quorum_requests import disbelieved, is_meant_for, misdirected
+from andiron.broker.metadata.raft_request_checks import disbelieved, is_meant_for, misdirected
+from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.node.request import Request
 from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -34,16 +34,14 @@ SCOPE = Scope.CONTROLLER
 def handle(broker: Broker, request: Request[VoteRequest]) -> VoteResponse:
     if (wrong := misdirected(broker, request.body)) is not None:
         return VoteResponse(wrong.number)
-    asked, member = request.body.topics[0].partitions[0], broker.metadata.member
-    answer = VoteResponsePartition(
-        METADATA.partition, leader_id=member.leader, leader_epoch=member.quorum.epoch
-    )
+    asked, raft = request.body.topics[0].partitions[0], broker.metadata.raft
+    answer = VoteResponsePartition(METADATA.partition, leader_id=raft.leader, leader_epoch=raft.quorum.epoch)
     if (refused := _refusal(broker, request.body.voter_id, asked)) is not None:
         answer.error_code = refused.number
         return VoteResponse(topics=[VoteResponseTopic(METADATA.topic, [answer])])
     end = LogEnd(LeaderEpoch(asked.last_offset_epoch), Offset(asked.last_offset))
     try:
-        ballot = member.vote(
+        ballot = raft.vote(
             NodeId(asked.replica_id),
             LeaderEpoch(asked.replica_epoch),
             end,

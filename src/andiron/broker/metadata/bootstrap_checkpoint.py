@@ -4,8 +4,8 @@
                                              the first controller finds a log without metadata ──▶ its first records
 
 It lies beside the logs, in metadata.log.dir, and is made like a snapshot. A cluster that has begun has no use for it.
-Andiron needs no formatting, for a new node writes its own (founding.py); but a folder may have been formatted for
-Kafka, and never been opened.
+Andiron needs no formatting, for a new node writes its own (standalone_format.py); but a folder may have been formatted
+for Kafka, and never been opened.
 
 Read next: controller/features.py, for what a cluster begins with otherwise.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 from andiron.controller.records import MetadataRecord, decode_record
 from andiron.log import scan
 from andiron.log.disk import Disk
-from andiron.quorum.snapshot import entries_of
+from andiron.quorum.snapshot_format import entries_of
 
 FILE = "bootstrap.checkpoint"
 

@@ -119,11 +119,11 @@ class ControllerChannel:
 
     def _unless_deposed(self, asked: Wait) -> Wait:
         """The same wait, which comes to nothing when others have another leader than the one who was asked."""
-        member = self._metadata.member
-        epoch = member.quorum.epoch
+        raft = self._metadata.raft
+        epoch = raft.quorum.epoch
 
         def is_deposed() -> bool:
-            return member.quorum.epoch > epoch and member.quorum.leader is not None
+            return raft.quorum.epoch > epoch and raft.quorum.leader is not None
 
         def then() -> Any:
             if asked.until():
@@ -131,7 +131,7 @@ class ControllerChannel:
             raise ErrorCode.NOT_CONTROLLER.error("another leads since it was asked")
 
         return Wait(
-            (*asked.watch, member),
+            (*asked.watch, raft),
             lambda: asked.until() or is_deposed(),
             asked.deadline,
             then,

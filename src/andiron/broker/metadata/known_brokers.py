@@ -12,7 +12,7 @@ broker, and then waits for good in send_offsets_to_transaction if that was the o
 A node that has just started has seen nobody leave, and counts from there: after all were restarted at once, clients
 find as many as before at whichever is back first.
 
-Read next: handlers/metadata.py, which tells them; watch.py, which notices so soon.
+Read next: handlers/metadata.py, which tells them; connection_watch.py, which notices so soon.
 """
 
 from __future__ import annotations

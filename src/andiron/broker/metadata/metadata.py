@@ -7,16 +7,16 @@
 
 Clients are told, and partitions made, from the committed image only. What has been applied is a position in the log;
 `apply` reads on from there to the watermark and says what has changed. A start begins with the newest snapshot, and so
-does a node that was away for too long (snapshot_fetch.py); then what it changes is told like anything else.
+does a node that was away for too long (snapshot_fetcher.py); then what it changes is told like anything else.
 
 The controller lives where the log is led, for as long as it is: a node that begins to lead makes one out of its image
 and the rest of its log (`follow_quorum`), and drops it when it leads no more. Those who wait for it then
 are sent to the next.
 
 Where the controller is, all nodes come to fetch, again and again. One whose connection breaks and who does not come
-back is gone: it is fenced then and there (watch.py), without waiting for its session to run out.
+back is gone: it is fenced then and there (connection_watch.py), without waiting for its session to run out.
 
-Read next: quorum_member.py, controller_channel.py for how requests get here.
+Read next: raft_client.py, controller_channel.py for how requests get here.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from collections.abc import Iterator
 
 from andiron.broker.coordinators.shard import READ_BYTES, Shard, batches_between, data_records
 from andiron.broker.metadata.bootstrap_checkpoint import bootstrap_records
+from andiron.broker.metadata.connection_watch import ConnectionWatch
 from andiron.broker.metadata.known_brokers import KnownBrokers
-from andiron.broker.metadata.observer_watch import Watch
-from andiron.broker.metadata.quorum_facts import LostLead, TookLead, Whole
-from andiron.broker.metadata.quorum_member import QuorumMember
+from andiron.broker.metadata.raft_client import RaftClient
+from andiron.broker.metadata.raft_facts import LeadershipGained, LeadershipLost, SnapshotLoaded
 from andiron.broker.metadata.snapshot_generator import SnapshotGenerator
-from andiron.broker.metadata.standalone_format import found, may_found
+from andiron.broker.metadata.standalone_format import format_standalone, may_format_standalone
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
@@ -42,8 +42,8 @@ from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.broker_heartbeats import BrokerGone
 from andiron.controller.controller import BeginCluster, Controller
 from andiron.controller.image import Delta, Image
+from andiron.controller.image_writer import changes, offset_of, records_of
 from andiron.controller.records import MetadataRecord, decode_record, encode_record
-from andiron.controller.snapshot import changes, offset_of, records_of
 from andiron.model.chance import Chance
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, Millis, NodeId, Offset
@@ -66,9 +66,9 @@ class Metadata:
     ) -> None:  # fmt: skip
         self._settings, self._directories, self._chance = settings, directories, chance
         self._flushing, self._step = flushing, step
-        self.member = QuorumMember(settings, directories, chance, calls, flushing, step)
+        self.raft = RaftClient(settings, directories, chance, calls, flushing, step)
         self.image = Image()
-        self.acquaintances = KnownBrokers(settings.membership.broker_session_timeout_ms)
+        self.known_brokers = KnownBrokers(settings.membership.broker_session_timeout_ms)
         self.applied = Offset(0)
         self._applied_time = Millis(-1)  # of the last record
         self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
@@ -76,33 +76,33 @@ class Metadata:
         self._shard: Shard[Controller] | None = None
         self._controller_at = NEVER  # when the controller wants to be asked
         self._rests_until = Millis(0)  # after what it had to do could not be written
-        self._watch = Watch()
+        self._watch = ConnectionWatch()
 
     def open(self, now: Millis) -> None:
         """Open the log; raises before anything is changed where what was committed is damaged or gone. A node by itself
         that has none begins with what makes it a cluster."""
         directories = self._directories
-        self.member.open(now)
-        is_new = not self.partition.log.end and not self.member.snapshots.table
-        if is_new and may_found(self._settings):
-            found(self._settings, directories.disk, self.member.snapshots, directories.metadata_id, now)
+        self.raft.open(now)
+        is_new = not self.partition.log.end and not self.raft.snapshots.table
+        if is_new and may_format_standalone(self._settings):
+            format_standalone(
+                self._settings, directories.disk, self.raft.snapshots, directories.metadata_id, now
+            )
 
     def start(self, now: Millis) -> None:
         """Read what the log stands on, and take part in the quorum."""
-        member = self.member
-        newest = member.snapshots.newest()
+        raft = self.raft
+        newest = raft.snapshots.newest()
         if newest is not None:
             self.image, self.applied = newest.image, newest.id.end
-        self._cutting = SnapshotGenerator(
-            self._settings.metadata_log, member, self.image, self._flushing, now
-        )
-        member.start(None if newest is None else newest.voters, now)
+        self._cutting = SnapshotGenerator(self._settings.metadata_log, raft, self.image, self._flushing, now)
+        raft.start(None if newest is None else newest.voters, now)
         self.follow_quorum(now)
 
     @property
     def partition(self) -> Partition:
         """The metadata log, as one of the partitions here."""
-        return self.member.partition
+        return self.raft.partition
 
     def address_of(self, broker: NodeId) -> Address | None:
         """Where other brokers reach a broker; None while it is not there."""
@@ -116,7 +116,7 @@ class Metadata:
         """Why this node can be of no use any more, and should end."""
         if self._not_understood is not None:
             return self._not_understood
-        failure = self.member.broken
+        failure = self.raft.broken
         return None if failure is None else f"the metadata log cannot be written: {failure}"
 
     # ── who decides ──────────────────────────────────────────────────────────────────
@@ -125,22 +125,22 @@ class Metadata:
     def leads(self) -> bool:
         """Whether the controller is here: it is made, and its log is still led in the epoch that it was made for."""
         shard = self._shard
-        return shard is not None and self.member.leads and shard.epoch == self.partition.epoch
+        return shard is not None and self.raft.leads and shard.epoch == self.partition.epoch
 
     @property
     def controller_id(self) -> NodeId:
         """The node that decides, as far as this one knows; -1 if nobody is known to."""
-        return self.member.leader
+        return self.raft.leader
 
     @property
     def controller_address(self) -> Address | None:
         """Where it is asked."""
-        return self.member.address_of(self.controller_id)
+        return self.raft.address_of(self.controller_id)
 
     @property
     def can_be_decided_on(self) -> bool:
         """Whether most of the voters may be there: those that stopped before this node, as brokers, are not."""
-        voters, brokers = self.member.quorum.voters, self.image.brokers
+        voters, brokers = self.raft.quorum.voters, self.image.brokers
         gone = [each for each in voters if each in brokers and brokers[each].fenced]
         return voters.is_majority(each for each in voters if each not in gone)
 
@@ -166,14 +166,14 @@ class Metadata:
 
     def follow_quorum(self, now: Millis) -> None:
         """Let what the quorum has settled take effect: who leads, and from where the log goes on."""
-        for fact in self.member.facts.take():
+        for fact in self.raft.facts.take():
             match fact:
-                case TookLead(epoch):
-                    if self.member.leads and self.partition.epoch == epoch:
+                case LeadershipGained(epoch):
+                    if self.raft.leads and self.partition.epoch == epoch:
                         self._leads(now)
-                case LostLead():
+                case LeadershipLost():
                     self._lost()
-                case Whole():
+                case SnapshotLoaded():
                     self._replaced(fact, now)
 
     def _leads(self, now: Millis) -> None:
@@ -195,18 +195,18 @@ class Metadata:
         for request in (BeginCluster(), Loaded()):
             self._see_to(request, now)
         others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
-        self._watch.begin(others, self.member.leader_before, now)
-        self._step.touch(self.member)
+        self._watch.begin(others, self.raft.leader_before, now)
+        self._step.touch(self.raft)
 
     def fetched_by(self, node: NodeId, offset: Offset, conn: int, now: Millis) -> None:
         """A node follows the metadata from here."""
-        self.member.fetched_by(node, offset, now)
+        self.raft.fetched_by(node, offset, now)
         self.follow_quorum(now)  # a leader that was voted out resigns when that is committed
         self._watch.seen(node, conn)
 
     def heard_of(self, node: NodeId, conn: int, now: Millis) -> None:
         """A node fetches a snapshot from here."""
-        self.member.heard_of(node, now)
+        self.raft.heard_of(node, now)
         self._watch.seen(node, conn)
 
     def disconnected(self, conn: int, now: Millis) -> None:
@@ -216,8 +216,8 @@ class Metadata:
 
     def _lost(self) -> None:
         shard, self._shard, self._controller_at = self._shard, None, NEVER
-        self._watch = Watch()
-        self._step.touch(self.member)
+        self._watch = ConnectionWatch()
+        self._step.touch(self.raft)
         if shard is not None:
             shard.gone = True
             self._step.touch(shard)
@@ -226,7 +226,7 @@ class Metadata:
 
     def next_deadline(self) -> Millis:
         return min(
-            self.member.next_deadline(),
+            self.raft.next_deadline(),
             self._controller_at,
             self._watch.next_deadline(),
             self._cutting.next_deadline(),
@@ -234,7 +234,7 @@ class Metadata:
 
     def tick(self, now: Millis) -> None:
         """Do what time has brought."""
-        self.member.tick(now)
+        self.raft.tick(now)
         self.follow_quorum(now)
         self._cutting.tick(self.applied, self._applied_time, now)
         if self._controller_at <= now:
@@ -283,7 +283,7 @@ class Metadata:
         """What has changed in the image since this was last asked."""
         return self.image.take_delta()
 
-    def _replaced(self, whole: Whole, now: Millis) -> None:
+    def _replaced(self, whole: SnapshotLoaded, now: Millis) -> None:
         """The log goes on from where a snapshot ends; what is in between comes with it."""
         self.image.transaction.forget()
         for record in changes(self.image, whole.image):

@@ -4,7 +4,7 @@
     clean stop ─────┼─▶ what had been flushed ─▶ must hold, or a controller does not start (metadata_damage.py)
     snapshots ──────┘                            beyond it, recovery may cut a torn tail
 
-Read next: quorum_member.py, whose copy of the log it is.
+Read next: raft_client.py, whose copy of the log it is.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import contextlib
 import logging
 from dataclasses import replace
 
-from andiron.broker.metadata.damage import damaged, is_lost, missing
-from andiron.broker.metadata.quorum_messages import METADATA, TOPIC_ID
+from andiron.broker.metadata.metadata_compatibility import check_metadata_is_supported
+from andiron.broker.metadata.metadata_damage import damaged, is_lost, missing
+from andiron.broker.metadata.raft_requests import METADATA, TOPIC_ID
 from andiron.broker.metadata.snapshot_files import SnapshotFiles
-from andiron.broker.metadata.trial import check_understood
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.log.damage import find_damage
@@ -26,7 +26,7 @@ from andiron.log.layout import LOG
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis, Offset
-from andiron.quorum.snapshot import parse_file_name
+from andiron.quorum.snapshot_format import parse_file_name
 
 LOG_SETTINGS = LogSettings(flush_messages=1, retention_ms=-1, retention_bytes=-1, max_message_bytes=8 << 20)
 
@@ -49,7 +49,7 @@ class MetadataLog:
             self._check_presence(directories)
             self._check(snapshots.table.committed, directories.clean)
         place = self._settings.metadata_log_dir
-        check_understood(self._disk, place, self._directory, snapshots, self._mark.load())
+        check_metadata_is_supported(self._disk, place, self._directory, snapshots, self._mark.load())
         kept = self._settings.metadata_log
         settings = replace(
             LOG_SETTINGS,

@@ -7,7 +7,7 @@
 One that was damaged since is found out when it is read. It is passed over then, with a notice, and an older one serves;
 its file stays, for whoever wants to look at it, until the snapshots of its time go.
 
-Read next: quorum/snapshot.py for what is in one, snapshot_cutting.py and snapshot_fetch.py for where they come from.
+Read next: quorum/snapshot_format.py for what is in one; snapshot_generator.py and snapshot_fetcher.py write them.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from andiron.log.partition_log import PartitionLog
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.quorum.records import SnapshotHeaderRecord, VotersRecord
-from andiron.quorum.snapshot import PART, Entry, SnapshotId, entries_of, parse_file_name
-from andiron.quorum.snapshots import Held, Snapshots
+from andiron.quorum.snapshot_format import PART, Entry, SnapshotId, entries_of, parse_file_name
+from andiron.quorum.snapshot_table import SnapshotTable, StoredSnapshot
 
 log = logging.getLogger(__name__)
 
 
-class NotUnderstood(AndironError):
+class UnsupportedMetadata(AndironError):
     """The metadata was written by something that knows more; the message says what, and what to do."""
 
 
@@ -38,7 +38,7 @@ class SnapshotFiles:
 
     def __init__(self, disk: Disk, directory: str) -> None:
         self.disk, self._directory = disk, directory
-        self.table = Snapshots()
+        self.table = SnapshotTable()
 
     def open(self) -> None:
         """See what is there."""
@@ -49,7 +49,7 @@ class SnapshotFiles:
             try:
                 header = next(self.entries(found.id))
                 assert isinstance(header, SnapshotHeaderRecord)
-                self.table.add(Held(found.id, size, Millis(header.last_contained_log_timestamp)))
+                self.table.add(StoredSnapshot(found.id, size, Millis(header.last_contained_log_timestamp)))
             except (AndironError, OSError) as error:
                 log.error("the snapshot %s is passed over: %s", name, error)
 
@@ -60,18 +60,18 @@ class SnapshotFiles:
             if found is not None and found.is_part:
                 self.disk.remove(f"{self._directory}/{name}")
 
-    def newest(self) -> SnapshotLoading | None:
-        """The newest snapshot that can be read, read; those that are damaged leave the table. Raises NotUnderstood if
-        one is whole and says what is not known here: an older one would not do."""
+    def newest(self) -> SnapshotReader | None:
+        """The newest snapshot that can be read, read; those that are damaged leave the table. Raises
+        UnsupportedMetadata if one is whole and says what is not known here: an older one would not do."""
         for id in reversed(list(self.table)):
             try:
-                loading = SnapshotLoading(self.entries(id), id, Image())
+                loading = SnapshotReader(self.entries(id), id, Image())
                 while not loading.go_on():
                     pass
                 return loading
             except (AndironError, OSError) as error:
                 if isinstance(error, ProtocolError) and error.code is ErrorCode.UNSUPPORTED_VERSION:
-                    raise NotUnderstood(
+                    raise UnsupportedMetadata(
                         f"{self._path(id)}: {error.detail}, which this version of Andiron does not understand; open "
                         "the folder with what wrote it. Nothing was changed"
                     ) from error
@@ -109,7 +109,7 @@ class SnapshotFiles:
         self.disk.rename(self._path(id) + PART, self._path(id))
         self.disk.sync_directory(self._directory)
         file.close()
-        self.table.add(Held(id, size, timestamp))
+        self.table.add(StoredSnapshot(id, size, timestamp))
 
     def abandon(self, id: SnapshotId) -> None:
         """It will not be finished."""
@@ -133,7 +133,7 @@ class SnapshotFiles:
         return f"{self._directory}/{id.file_name}"
 
 
-class SnapshotLoading:
+class SnapshotReader:
     """A snapshot on its way into an image, some records at a time."""
 
     def __init__(self, entries: Iterator[Entry], id: SnapshotId, image: Image) -> None:
@@ -158,7 +158,7 @@ class SnapshotLoading:
         return False
 
 
-def bring_together(held: PartitionLog, snapshots: Snapshots, now: Millis) -> None:
+def align_log_with_snapshots(held: PartitionLog, snapshots: SnapshotTable, now: Millis) -> None:
     """Let the log go on from the snapshots, as it was or was about to when the node went down."""
     newest = snapshots.newest
     if held.start > snapshots.committed:

@@ -9,7 +9,7 @@ image goes on meanwhile, so what is written is a copy of its tables, taken at on
 
 With each cut a segment of the log begins. So it lies between two cuts, and can go whole when the later one stays.
 
-Read next: snapshot_files.py; quorum/snapshots.py for which go.
+Read next: snapshot_files.py; quorum/snapshot_table.py for which go.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from andiron.broker.metadata.quorum_member import QuorumMember
+from andiron.broker.metadata.raft_client import RaftClient
 from andiron.broker.replicas.flushing import Flushing
 from andiron.controller.image import Image
+from andiron.controller.image_writer import copy_of, records_of
 from andiron.controller.records import encode_record
-from andiron.controller.snapshot import copy_of, records_of
 from andiron.log.disk import File
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, wall_time
 from andiron.quorum.records import ControlRecord
 from andiron.quorum.settings import MetadataLogSettings
-from andiron.quorum.snapshot import SnapshotId, batches_of
+from andiron.quorum.snapshot_format import SnapshotId, batches_of
 
 BATCHES_A_TURN = 2
 RETRY_MS = 60_000  # after the disk would not take one
@@ -36,7 +36,7 @@ RETRY_MS = 60_000  # after the disk would not take one
 log = logging.getLogger(__name__)
 
 
-class View(NamedTuple):
+class ImageView(NamedTuple):
     """What is committed at one moment. Nobody changes it any more."""
 
     id: SnapshotId
@@ -45,10 +45,10 @@ class View(NamedTuple):
     about: Sequence[ControlRecord] = ()  # the quorum, where that is not in the settings
 
 
-class _Cut(NamedTuple):
+class _SnapshotWriting(NamedTuple):
     """A snapshot that is being written."""
 
-    view: View
+    view: ImageView
     file: File
     batches: Iterator[bytearray]
     bytes_before: int
@@ -60,17 +60,17 @@ class SnapshotGenerator:
     def __init__(
         self,
         settings: MetadataLogSettings,
-        member: QuorumMember,
+        raft: RaftClient,
         image: Image,
         flushing: Flushing,
         now: Millis,
     ) -> None:
         self._settings, self._image, self._flushing = settings, image, flushing
-        self._files, self._log, self._voters = member.snapshots, member.partition.log, member.voters
+        self._files, self._log, self._voters = raft.snapshots, raft.partition.log, raft.voters
         self._bytes = 0  # committed since the last cut
         self._since = now
         self._not_before = Millis(0)
-        self._cut: _Cut | None = None
+        self._cut: _SnapshotWriting | None = None
         self._turn_at = NEVER
 
     def committed(self, size: int) -> None:
@@ -117,14 +117,14 @@ class SnapshotGenerator:
         view, self._since, before = self._view(applied, timestamp), now, self._bytes
         values = (encode_record(record) for record in records_of(view.image))
         batches = batches_of(view.id, view.timestamp, values, view.about)
-        self._cut, self._turn_at = _Cut(view, self._files.begin(view.id), batches, before), now
+        self._cut, self._turn_at = _SnapshotWriting(view, self._files.begin(view.id), batches, before), now
         self._bytes = 0
 
-    def _view(self, applied: Offset, timestamp: Millis) -> View:
+    def _view(self, applied: Offset, timestamp: Millis) -> ImageView:
         id = SnapshotId(applied, self._log.epochs.epoch_of(applied - 1))
-        return View(id, copy_of(self._image), timestamp, self._voters.history.about(applied))
+        return ImageView(id, copy_of(self._image), timestamp, self._voters.history.about(applied))
 
-    def _write(self, cut: _Cut, now: Millis) -> None:
+    def _write(self, cut: _SnapshotWriting, now: Millis) -> None:
         for _ in range(BATCHES_A_TURN):
             batch = next(cut.batches, None)
             if batch is None:
@@ -134,7 +134,7 @@ class SnapshotGenerator:
             cut.file.append(batch)
         self._turn_at = now
 
-    def _synced(self, cut: _Cut, error: str | None, now: Millis) -> None:
+    def _synced(self, cut: _SnapshotWriting, error: str | None, now: Millis) -> None:
         if self._cut is not cut:
             return
         try:

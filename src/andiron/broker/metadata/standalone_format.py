@@ -10,7 +10,7 @@ can be added. There is no command for it, as a new node has nothing to lose: no 
 (metadata_log.py sees to that), and nobody else who could have metadata. A node whose settings name its voters keeps
 going by these; `kafka-storage format` writes no snapshot for such a one either.
 
-Read next: quorum_voters.py, which finds the voter there; decision 18.
+Read next: voter_tracker.py, which finds the voter there; decision 18.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from __future__ import annotations
 from typing import Final
 
 from andiron.broker.metadata.bootstrap_checkpoint import FILE
-from andiron.broker.metadata.quorum_voters import own_voter
 from andiron.broker.metadata.snapshot_files import SnapshotFiles
+from andiron.broker.metadata.voter_tracker import own_voter
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.features import first_levels
 from andiron.controller.records import encode_record
 from andiron.log.disk import Disk
 from andiron.model.ids import LeaderEpoch, Millis, Offset, wall_time
 from andiron.quorum.records import KRaftVersionRecord
-from andiron.quorum.snapshot import SnapshotId, batches_of
+from andiron.quorum.snapshot_format import SnapshotId, batches_of
 from andiron.quorum.voter_set import KRAFT_VERSION, VoterSet
 
 FIRST: Final = SnapshotId(Offset(0), LeaderEpoch(0))
 
 
-def may_found(settings: NodeSettings) -> bool:
+def may_format_standalone(settings: NodeSettings) -> bool:
     """Whether a node with these settings is a cluster of its own if it has no metadata."""
     return settings.is_alone and not settings.broker.controller_quorum_voters
 
 
-def found(
+def format_standalone(
     settings: NodeSettings, disk: Disk, snapshots: SnapshotFiles, directory: bytes, now: Millis
 ) -> None:
     """Write what a cluster of this one node begins with; `directory` is the id of the folder with its metadata."""

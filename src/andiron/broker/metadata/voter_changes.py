@@ -12,12 +12,12 @@ leader has committed something in its own epoch means that no other can be about
 
 Who is to vote has to have caught up: a voter with an empty log would hold everything up until it has.
 
-Read next: quorum_voters.py; handlers/add_raft_voter.py.
+Read next: voter_tracker.py; handlers/add_raft_voter.py.
 """
 
 from __future__ import annotations
 
-from andiron.broker.metadata.quorum_member import QuorumMember
+from andiron.broker.metadata.raft_client import RaftClient
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode
@@ -31,8 +31,8 @@ LOOK_MS = 50  # between looks at a node that is catching up
 class VoterChanges:
     """Changes the voters, where this node leads."""
 
-    def __init__(self, member: QuorumMember, step: Step) -> None:
-        self._member, self._step = member, step
+    def __init__(self, raft: RaftClient, step: Step) -> None:
+        self._raft, self._step = raft, step
 
     def add(self, voter: VoterNode, deadline: Millis, *, committed: bool = True) -> Wait:
         """Let a node vote that has caught up. The Wait is over when that is committed, or only written if not
@@ -46,7 +46,7 @@ class VoterChanges:
             )
         if not self._has_caught_up(voter):
             return self._look_again(voter, deadline, committed)
-        end = self._member.change_voters(voters.with_voter(voter), self._step.now)
+        end = self._raft.change_voters(voters.with_voter(voter), self._step.now)
         return self._committed(end, deadline) if committed else Wait.over(lambda: None)
 
     def remove(self, id: NodeId, directory: bytes, deadline: Millis) -> Wait:
@@ -57,13 +57,13 @@ class VoterChanges:
             raise ErrorCode.VOTER_NOT_FOUND.error(f"no voter is node {id} with that directory")
         if len(voters) == 1:
             raise ErrorCode.INVALID_REQUEST.error(f"node {id} is the last voter, and somebody has to vote")
-        end = self._member.change_voters(voters.without(id), self._step.now)
+        end = self._raft.change_voters(voters.without(id), self._step.now)
         return self._committed(end, deadline)
 
     def update(self, voter: VoterNode, deadline: Millis) -> Wait:
         """A voter is reached elsewhere. The Wait is over when that is committed; where the log does not name the
         voters, it is noted only which disk this one has."""
-        voters = self._member.voters
+        voters = self._raft.voters
         known = voters.latest.get(voter.id)
         if known is None or not known.is_called(voter.id, voter.directory):
             raise ErrorCode.VOTER_NOT_FOUND.error(f"no voter is node {voter.id} with that directory")
@@ -76,7 +76,7 @@ class VoterChanges:
 
     def from_settings(self) -> VoterSet:
         """The voters that all settings name, as the log is to name them: each with the disk it is known by."""
-        voters, found = self._member.voters, self._member.voters.latest
+        voters, found = self._raft.voters, self._raft.voters.latest
         for voter in found:
             if voters.directory_of(voter.id) == NOWHERE:
                 raise ErrorCode.INVALID_UPDATE_VERSION.error(
@@ -88,13 +88,13 @@ class VoterChanges:
     def write_down(self, voters: VoterSet, deadline: Millis) -> Wait:
         """Let the log name these voters. The Wait is over when that is committed."""
         self._check_settled()
-        return self._committed(self._member.change_voters(voters, self._step.now), deadline)
+        return self._committed(self._raft.change_voters(voters, self._step.now), deadline)
 
     # ── whether ──────────────────────────────────────────────────────────────────────
 
     def _may_change(self) -> VoterSet:
         """The voters, if they may be changed now."""
-        voters = self._member.voters
+        voters = self._raft.voters
         if not voters.may_change:
             raise ErrorCode.UNSUPPORTED_VERSION.error(
                 "the voters of this quorum are fixed by controller.quorum.voters in the settings of its nodes, "
@@ -105,22 +105,22 @@ class VoterChanges:
 
     def _check_settled(self) -> None:
         """One change at a time, by a leader that has committed something."""
-        voters, leader = self._member.voters, self._member.partition.leader()
+        voters, leader = self._raft.voters, self._raft.partition.leader()
         if leader.watermark <= leader.epoch_start:
             raise ErrorCode.REQUEST_TIMED_OUT.error("the leader is new, and has committed nothing yet")
         if voters.history.changed_at >= leader.watermark:
             raise ErrorCode.REQUEST_TIMED_OUT.error("the last change of the voters is not committed yet")
 
     def _has_caught_up(self, voter: VoterNode) -> bool:
-        member = self._member
-        leader: LeaderReplica = member.partition.leader()
-        seen = member.observers.get(voter.id)
-        is_here = seen is not None and self._step.now - seen.fetched_at < member.patience_ms
+        raft = self._raft
+        leader: LeaderReplica = raft.partition.leader()
+        seen = raft.observers.get(voter.id)
+        is_here = seen is not None and self._step.now - seen.fetched_at < raft.patience_ms
         return (
             is_here
             and seen is not None
             and seen.offset >= leader.watermark
-            and member.voters.directories.get(voter.id) == voter.directory
+            and raft.voters.directories.get(voter.id) == voter.directory
         )
 
     def _look_again(self, voter: VoterNode, deadline: Millis, committed: bool) -> Wait:
@@ -138,7 +138,7 @@ class VoterChanges:
     # ── when it counts ───────────────────────────────────────────────────────────────
 
     def _committed(self, end: Offset, deadline: Millis) -> Wait:
-        partition, quorum = self._member.partition, self._member.quorum
+        partition, quorum = self._raft.partition, self._raft.quorum
         epoch = quorum.epoch
 
         def given() -> None:
@@ -151,4 +151,4 @@ class VoterChanges:
         def is_over() -> bool:
             return partition.watermark >= end or not quorum.leads or quorum.epoch != epoch
 
-        return Wait((partition, self._member), is_over, deadline, given, too_late)
+        return Wait((partition, self._raft), is_over, deadline, given, too_late)

@@ -139,7 +139,7 @@ class Node:
     def resign(self, now: Millis) -> list[Effect]:
         """Give up the lead of the metadata, if this node has it."""
         self._step.now = now
-        self.broker.metadata.member.stop(now)
+        self.broker.metadata.raft.stop(now)
         return self.broker.end_step()
 
     @property
@@ -176,16 +176,16 @@ class Node:
     @property
     def trouble(self) -> str | None:
         """Why its cluster will not have it."""
-        return self.broker.metadata.member.trouble or self.broker.lifecycle.trouble
+        return self.broker.metadata.raft.trouble or self.broker.lifecycle.trouble
 
     @property
     def waits_for(self) -> str:
         """What a node that is not ready waits for, for people to read."""
         if self.trouble is not None:
             return self.trouble
-        member = self.broker.metadata.member
+        raft = self.broker.metadata.raft
         if self.broker.metadata.controller_id < 0:
-            known = [f"{node} at {member.address_of(node)}" for node in member.quorum.voters]
+            known = [f"{node} at {raft.address_of(node)}" for node in raft.quorum.voters]
             asked = ", ".join(known or map(str, self.broker.settings.bootstrap_controllers))
             return f"no majority of the controllers has elected a leader (voters: {asked})"
         return f"controller {self.broker.metadata.controller_id} has not let it in"

@@ -2,7 +2,7 @@
 
     Position ─▶ FetchPartition ─▶ leader ─▶ PartitionData ─▶ Fetched
 
-Read next: fetcher.py for partitions, quorum_fetch.py for the metadata log; replication/follower.py.
+Read next: fetcher.py for partitions, metadata_fetcher.py for the metadata log; replication/follower.py.
 """
 
 from __future__ import annotations

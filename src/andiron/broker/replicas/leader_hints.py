@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from andiron.broker.broker import Broker
-from andiron.broker.metadata.quorum_messages import TOPIC_ID as METADATA_TOPIC_ID
+from andiron.broker.metadata.raft_requests import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.model.ids import NodeId
 
 
@@ -53,12 +53,12 @@ class LeaderHints:
         return Hint(partition.leader, partition.leader_epoch)
 
     def _controller(self) -> Hint:
-        member = self._broker.metadata.member
-        leader: NodeId = member.leader
-        address = member.address_of(leader)
+        raft = self._broker.metadata.raft
+        leader: NodeId = raft.leader
+        address = raft.address_of(leader)
         if address is not None:
             self._endpoints[leader] = Endpoint(leader, address.host, address.port)
-        return Hint(leader, member.quorum.epoch)
+        return Hint(leader, raft.quorum.epoch)
 
     def endpoints(self) -> list[Endpoint]:
         """Where the leaders that were named are reached."""

@@ -156,16 +156,16 @@ class QuorumStats(NamedTuple):
 
 def quorum_stats(broker: Broker) -> QuorumStats:
     """What there is to know of the quorum."""
-    member = broker.metadata.member
-    partition, quorum = member.partition, member.quorum
+    raft = broker.metadata.raft
+    partition, quorum = raft.partition, raft.quorum
     lags: dict[NodeId, int] = {}
     if partition.leads:
         leader = partition.leader()
-        seen = {**leader.progress(), **member.observers}
+        seen = {**leader.progress(), **raft.observers}
         lags = {node: max(0, leader.end - each.offset) for node, each in seen.items()}
     observes = broker.settings.node_id not in quorum.voters
     return QuorumStats(
-        quorum.epoch, member.leader, "observer" if observes else quorum.role.value, broker.metadata.leads,
+        quorum.epoch, raft.leader, "observer" if observes else quorum.role.value, broker.metadata.leads,
         len(list(quorum.voters)), partition.log.end, partition.watermark, broker.metadata.applied, lags,
     )  # fmt: skip
 

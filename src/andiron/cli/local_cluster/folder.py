@@ -19,7 +19,7 @@ import re
 import socket
 from collections.abc import Mapping
 
-from andiron.broker.metadata.quorum_messages import METADATA
+from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.settings.properties import parse_properties
 from andiron.cli.failures import Failure
 from andiron.cli.identity import claim, identity_at, new_id, write_whole

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.metadata.quorum_messages import METADATA
-from andiron.quorum.state import EPOCH_MAX
+from andiron.broker.metadata.raft_requests import METADATA
+from andiron.quorum.election_state import EPOCH_MAX
 from andiron.sim.clients.client import Client, Gone, Script
 from andiron.sim.network import Network
 from andiron.sim.world import World

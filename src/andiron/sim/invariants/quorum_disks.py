@@ -24,8 +24,8 @@ class MetadataIsOnMostDisks(Watcher):
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
-        member = host.node.broker.metadata.member
-        partition = member.partition
+        raft = host.node.broker.metadata.raft
+        partition = raft.partition
         # A node that was started again knows less of its own disk than it had synced.
         kept = min(self._flushed.get(host.number, 0), partition.log.end)
         self._flushed[host.number] = max(kept, partition.log.flushed_end)
@@ -33,7 +33,7 @@ class MetadataIsOnMostDisks(Watcher):
             self._watermarks.pop(host.number, None)
         elif partition.watermark > self._watermarks.setdefault(host.number, partition.watermark):
             self._watermarks[host.number] = partition.watermark
-            voters = member.voters.latest.ids
+            voters = raft.voters.latest.ids
             synced = [voter for voter in voters if self._flushed.get(voter, 0) >= partition.watermark]
             if not voters.is_majority(synced):
                 how = f"up to {partition.watermark}, by {host.name}: of {list(voters)} only {synced} have synced it"

@@ -1,16 +1,16 @@
 """A voter votes once in an epoch, whatever happens to it in between, for one that has all that it has itself; and never
 goes back to an earlier one.
 
-Read from where it must be written before anybody is told: the file `quorum-state` (quorum/state.py), whenever that has
-changed. It also says which leader a node knows of in an epoch: no two nodes may know different ones.
+Read from where it must be written before anybody is told: the file `quorum-state` (quorum/election_state.py),
+whenever that has changed. It also says which leader a node knows of in an epoch: no two nodes may know different ones.
 """
 
 from __future__ import annotations
 
 import json
 
+from andiron.quorum.election_state import FILE, NOBODY
 from andiron.quorum.quorum import Role
-from andiron.quorum.state import FILE, NOBODY
 from andiron.sim.host import Host
 from andiron.sim.watcher import Violation, Watcher
 
@@ -66,7 +66,7 @@ def _check_candidate(host: Host, epoch: int, voted: int) -> None:
     other = host.world.hosts[voted]
     if host.node is None or other.node is None:
         return
-    voter, candidate = host.node.broker.metadata.member, other.node.broker.metadata.member
+    voter, candidate = host.node.broker.metadata.raft, other.node.broker.metadata.raft
     stands = candidate.quorum.epoch == epoch and candidate.quorum.role in (Role.CANDIDATE, Role.LEADER)
     if stands and candidate.log_end() < voter.log_end():
         has, wants = candidate.log_end(), voter.log_end()

@@ -29,7 +29,7 @@ def test_a_leader_of_a_later_epoch_is_followed(three, version):
     answer = said(three, number, other, 50, version=version)
 
     assert (error_of(answer), answer.leader_id, answer.leader_epoch) == ("NONE", other, 50)
-    assert three.member(number).leader == other
+    assert three.raft(number).leader == other
 
 
 def test_the_leader_that_is_known_already_is_heard_again(three):
@@ -43,7 +43,7 @@ def test_the_leader_that_is_known_already_is_heard_again(three):
 def test_a_leader_that_was_never_heard_of_says_where_it_is_reached(three):
     """Who was away while it was let in has it in no log."""
     number, leader = three.follower, three.leader
-    voters = three.member(number).voters
+    voters = three.raft(number).voters
     before = voters.addresses.pop(leader)
     request = beginning(leader, three.epoch)
 
@@ -79,7 +79,7 @@ def test_who_is_not_a_voter_cannot_lead(three):
     before = three.epoch
 
     assert error_of(said(three, three.follower, 17, 50)) == "INCONSISTENT_VOTER_SET"
-    assert three.member(three.follower).quorum.epoch == before
+    assert three.raft(three.follower).quorum.epoch == before
 
 
 def test_what_is_meant_for_another_voter_is_refused(three):
@@ -116,7 +116,7 @@ def test_an_epoch_that_there_cannot_be_is_refused_and_costs_nobody_anything(thre
     answer = said(three, number, three.leader, (1 << 31) - 1)
 
     assert (error_of(answer), answer.leader_epoch) == ("INVALID_REQUEST", before)
-    assert three.member(number).quorum.epoch == before
+    assert three.raft(number).quorum.epoch == before
 
 
 def test_clients_have_no_part_in_it(three):

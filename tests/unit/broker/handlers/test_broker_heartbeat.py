@@ -47,7 +47,7 @@ def test_who_is_not_the_controller_says_so(three):
 
 
 def test_one_that_does_not_follow_the_metadata_stays_fenced_whatever_it_says(three):
-    leader, member = three.leader, three.member(three.leader)
+    leader, member = three.leader, three.raft(three.leader)
     epoch = three.ask(leader, registering(66)).broker_epoch
 
     answer = three.ask(leader, beat(three, 66, read=1 << 40, epoch=epoch))

@@ -26,13 +26,13 @@ def test_it_stands_in_the_metadata_from_then_on(three):
 
 def test_said_again_in_the_same_life_it_is_no_news(three):
     three.ask(three.leader, registering())
-    end = three.member(three.leader).partition.log.end
+    end = three.raft(three.leader).partition.log.end
 
     three.ask(three.leader, registering())
-    assert three.member(three.leader).partition.log.end == end
+    assert three.raft(three.leader).partition.log.end == end
 
     three.ask(three.leader, registering(life=2))
-    assert three.member(three.leader).partition.log.end == end + 1
+    assert three.raft(three.leader).partition.log.end == end + 1
 
 
 @pytest.mark.parametrize("how", [{"controller": -1}, {"listeners": ()}])

@@ -30,7 +30,7 @@ def test_any_broker_can_be_asked(three, number, version):
 
 def test_everybody_who_keeps_up_has_the_leaders_end(three):
     [described] = three.ask_as_client(1, asking()).topics[0].partitions
-    end = three.member(three.leader).partition.log.end
+    end = three.raft(three.leader).partition.log.end
 
     assert {voter.log_end_offset for voter in described.current_voters} == {end}
     assert described.high_watermark == end

@@ -27,7 +27,7 @@ def said(three, number, *args, version=None, **how):
 @every_version_of(EndQuorumEpochRequest)
 def test_the_successor_that_is_named_asks_around_at_once(three, version):
     number = three.follower
-    quorum = three.member(number).quorum
+    quorum = three.raft(number).quorum
     three.cluster.cut |= {(number, other) for other in (1, 2, 3)}  # so that nobody answers yet
 
     said(three, number, three.leader, three.epoch, [number], version=version)
@@ -41,7 +41,7 @@ def test_the_others_give_it_a_moment(three):
 
     answer = said(three, number, three.leader, three.epoch, [other, number])
 
-    assert three.member(number).quorum.role is Role.UNATTACHED
+    assert three.raft(number).quorum.role is Role.UNATTACHED
     assert answer.leader_id == -1
 
 
@@ -76,7 +76,7 @@ def test_an_epoch_that_there_cannot_be_is_refused_and_costs_nobody_anything(thre
     answer = said(three, number, three.leader, (1 << 31) - 1)
 
     assert (error_of(answer), answer.leader_epoch) == ("INVALID_REQUEST", before)
-    assert three.member(number).quorum.epoch == before
+    assert three.raft(number).quorum.epoch == before
 
 
 def test_clients_have_no_part_in_it(three):

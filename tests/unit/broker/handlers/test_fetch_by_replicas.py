@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.metadata.quorum_messages import TOPIC_ID
+from andiron.broker.metadata.raft_requests import TOPIC_ID
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from worlds.cluster_client import (
     begin_produce,

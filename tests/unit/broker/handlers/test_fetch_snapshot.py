@@ -31,7 +31,7 @@ def node():
 
 
 def newest(node):
-    return node.node.broker.metadata.member.snapshots.table.newest
+    return node.node.broker.metadata.raft.snapshots.table.newest
 
 
 def asking(
@@ -116,4 +116,4 @@ def test_a_fetch_that_the_log_does_not_reach_is_told_of_it(node):
     assert ErrorCode.of(fetched(-1, 0).error_code) is ErrorCode.OFFSET_OUT_OF_RANGE, (
         "a consumer has no use for it"
     )
-    assert 9 not in node.node.broker.metadata.member.observers, "it holds nothing yet"
+    assert 9 not in node.node.broker.metadata.raft.observers, "it holds nothing yet"

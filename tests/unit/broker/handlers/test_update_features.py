@@ -75,14 +75,14 @@ def test_voters_of_the_settings_go_into_the_log_and_can_change_from_then_on(thre
     assert error_of(three.ask_as_client(three.follower, updating(change("kraft.version", 1)))) == "NONE"
 
     for number in (1, 2, 3):
-        voters = three.member(number).voters
+        voters = three.raft(number).voters
         assert levels(three, number)["kraft.version"] == 1
         assert {each.id: each.directory for each in voters.latest} == {
             n: directory(three, n) for n in (1, 2, 3)
         }
         assert [str(each.address.port) for each in voters.latest] == ["9093"] * 3
     assert three.error(three.leader, going) == "NONE"
-    three.cluster.until(lambda: list(three.member(three.leader).quorum.voters) == sorted({1, 2, 3} - {other}))
+    three.cluster.until(lambda: list(three.raft(three.leader).quorum.voters) == sorted({1, 2, 3} - {other}))
     where = [Listener("CONTROLLER", f"node-{other}", 9093)]
     again = AddRaftVoterRequest(None, 10_000, other, directory(three, other), where)
     assert three.error(three.leader, again) == "NONE"
@@ -100,7 +100,7 @@ def test_nodes_that_start_again_find_their_voters_in_the_log(three):
 
 
 def test_voters_that_this_leader_has_not_heard_of_cannot_be_written_down(three):
-    three.member(three.leader).voters.directories.pop(three.follower)
+    three.raft(three.leader).voters.directories.pop(three.follower)
 
     answer = three.ask(three.leader, updating(change("kraft.version", 1), dry=True))
 
@@ -119,10 +119,10 @@ def test_voters_that_this_leader_has_not_heard_of_cannot_be_written_down(three):
     ],
 )
 def test_what_cannot_be_is_refused(three, updates, code):
-    before = three.member(three.leader).partition.log.end
+    before = three.raft(three.leader).partition.log.end
 
     assert three.error(three.leader, updating(*updates)) == code
-    assert three.member(three.leader).partition.log.end == before
+    assert three.raft(three.leader).partition.log.end == before
 
 
 def test_there_is_no_way_back():

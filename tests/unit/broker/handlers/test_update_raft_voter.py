@@ -37,20 +37,20 @@ def test_the_log_says_so_from_then_on(changing):
 
     assert (error_of(answer), answer.current_leader.leader_id) == ("NONE", leader)
     for each in (leader, number):
-        assert changing.member(each).voters.latest.get(number).address == ("elsewhere", 19093)
-    assert list(changing.member(leader).quorum.voters) == [1, 2, 3]
+        assert changing.raft(each).voters.latest.get(number).address == ("elsewhere", 19093)
+    assert list(changing.raft(leader).quorum.voters) == [1, 2, 3]
 
 
 def test_what_is_known_is_not_written_again(changing):
     changing.ask(changing.leader, updating(changing, changing.follower))
-    end = changing.member(changing.leader).partition.log.end
+    end = changing.raft(changing.leader).partition.log.end
 
     assert changing.error(changing.leader, updating(changing, changing.follower)) == "NONE"
-    assert changing.member(changing.leader).partition.log.end == end
+    assert changing.raft(changing.leader).partition.log.end == end
 
 
 def test_where_the_settings_name_the_voters_only_its_disk_is_noted(three):
-    member = three.member(three.leader)
+    member = three.raft(three.leader)
     known, end = member.voters.directories.pop(three.follower), member.partition.log.end
 
     assert three.error(three.leader, updating(three, three.follower)) == "NONE"
@@ -70,10 +70,10 @@ def test_where_the_settings_name_the_voters_only_its_disk_is_noted(three):
     ],
 )
 def test_what_cannot_be_is_refused(changing, how, code):
-    end = changing.member(changing.leader).partition.log.end
+    end = changing.raft(changing.leader).partition.log.end
 
     assert changing.error(changing.leader, updating(changing, changing.follower, **how)) == code
-    assert changing.member(changing.leader).partition.log.end == end
+    assert changing.raft(changing.leader).partition.log.end == end
 
 
 def test_who_is_no_voter_is_not_found(changing):

@@ -65,7 +65,7 @@ def test_who_only_asks_whether_it_would_costs_nobody_an_epoch(three):
     answer = ask(three, number, pre_vote=True, epoch=before, end=(before, MUCH), candidate=three.leader)
 
     assert not answer.vote_granted  # it hears its leader
-    assert three.member(number).quorum.epoch == before
+    assert three.raft(number).quorum.epoch == before
 
 
 def test_another_cluster_gets_no_vote(three):
@@ -98,7 +98,7 @@ def test_an_epoch_that_there_cannot_be_is_refused_and_costs_nobody_anything(thre
     answer = ask(three, number, epoch=epoch, candidate=three.leader)
 
     assert (error_of(answer), answer.vote_granted, answer.leader_epoch) == ("INVALID_REQUEST", False, before)
-    assert three.member(number).quorum.epoch == before
+    assert three.raft(number).quorum.epoch == before
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_what_no_candidate_can_say_of_itself_is_refused(three, claim):
     before = three.epoch
 
     assert error_of(ask(three, three.follower, **claim)) == "INVALID_REQUEST"
-    assert three.member(three.follower).quorum.epoch == before
+    assert three.raft(three.follower).quorum.epoch == before
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_a_request_to_the_wrong_node_goes_on_to_the_right_one(cluster):
     """What a node knows of the controller may be old by a moment."""
     right = cluster.controller
     asked, wrong = (n for n in NODES if n != right)
-    member = cluster.broker(asked).metadata.member
+    member = cluster.broker(asked).metadata.raft
     real = type(member).leader
     said = []
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from andiron.broker.coordinators.shard import batches_between
-from andiron.broker.metadata.quorum_messages import METADATA, TOPIC_ID
+from andiron.broker.metadata.raft_requests import METADATA, TOPIC_ID
 from andiron.model.effects import Disconnected
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Address
@@ -218,13 +218,13 @@ def test_a_controller_that_led_and_comes_back_replays_nothing_that_its_snapshot_
     for number in range(12):
         create(cluster, f"t{number}", replicas=[1])
     cluster.pass_time(1_000)
-    member = of(cluster, controller).member
+    member = of(cluster, controller).raft
     assert member.partition.log.start < member.snapshots.table.committed, "there is something to replay"
 
     cluster.kill(controller)
     cluster.start(controller)
 
-    assert of(cluster, controller).applied == of(cluster, controller).member.snapshots.table.committed
+    assert of(cluster, controller).applied == of(cluster, controller).raft.snapshots.table.committed
 
 
 def test_all_images_are_the_same(cluster):

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from andiron.broker.metadata.damage import DamagedMetadata
+from andiron.broker.metadata.metadata_damage import DamagedMetadata
 from andiron.records.batch import iterate
 from worlds.cluster_client import create, small_cluster
 from worlds.node import SmallNode

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.metadata.snapshot_files import SnapshotFiles, SnapshotLoading, bring_together
+from andiron.broker.metadata.snapshot_files import SnapshotFiles, SnapshotReader, align_log_with_snapshots
 from andiron.controller.image import Image
 from andiron.controller.records import PartitionRecord, TopicRecord, encode_record
 from andiron.log.partition_log import PartitionLog
@@ -10,8 +10,8 @@ from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.quorum.records import KRaftVersionRecord, Voter, VotersRecord
-from andiron.quorum.snapshot import SnapshotId, batches_of
-from andiron.quorum.snapshots import Held, Snapshots
+from andiron.quorum.snapshot_format import SnapshotId, batches_of
+from andiron.quorum.snapshot_table import SnapshotTable, StoredSnapshot
 from andiron.records.batch import Batch
 from andiron.records.builder import build
 from andiron.records.record import Record
@@ -55,7 +55,7 @@ def test_what_was_written_is_found_again(disk):
     files = opened(disk)
 
     assert list(files.table) == [OLD]
-    assert files.table.get(OLD) == Held(OLD, len(disk.read_file(path)), 10_000)
+    assert files.table.get(OLD) == StoredSnapshot(OLD, len(disk.read_file(path)), 10_000)
     found = files.newest()
     assert (found.id, list(found.image.topics), found.image.next_offset) == (OLD, ["a", "b"], 10)
     assert found.voters is None
@@ -139,7 +139,7 @@ def test_old_ones_go_and_damaged_ones_with_them(disk):
 
 def test_it_is_read_a_little_at_a_time(disk):
     written(disk, NEW, *(f"t{number}" for number in range(10)))
-    loading = SnapshotLoading(opened(disk).entries(NEW), NEW, Image())
+    loading = SnapshotReader(opened(disk).entries(NEW), NEW, Image())
 
     assert not loading.go_on(4)
     assert list(loading.image.topics) == ["t0", "t1", "t2"], "and the header"
@@ -169,7 +169,7 @@ def log(disk, end, epoch=1, start=0):
 
 def test_a_log_that_has_all_stays_as_it_is(disk):
     held = log(disk, 30)
-    bring_together(held, Snapshots([Held(OLD, 1, 0)]), 0)
+    align_log_with_snapshots(held, SnapshotTable([StoredSnapshot(OLD, 1, 0)]), 0)
 
     assert (held.start, held.end) == (0, 30)
 
@@ -177,21 +177,21 @@ def test_a_log_that_has_all_stays_as_it_is(disk):
 def test_a_log_that_ends_before_the_snapshot_begins_again_where_that_ends(disk):
     """A snapshot was fetched, and then the power went."""
     held = log(disk, 15)
-    bring_together(held, Snapshots([Held(NEW, 1, 0)]), 0)
+    align_log_with_snapshots(held, SnapshotTable([StoredSnapshot(NEW, 1, 0)]), 0)
 
     assert (held.start, held.end) == (20, 20)
 
 
 def test_a_log_with_other_records_than_the_snapshot_stands_for_begins_again_too(disk):
     held = log(disk, 30, epoch=1)
-    bring_together(held, Snapshots([Held(NEW, 1, 0)]), 0)
+    align_log_with_snapshots(held, SnapshotTable([StoredSnapshot(NEW, 1, 0)]), 0)
 
     assert (held.start, held.end) == (20, 20)
 
 
 def test_a_log_that_begins_within_what_a_snapshot_stands_for_starts_where_that_ends(disk):
     held = log(disk, 30, epoch=2, start=15)
-    bring_together(held, Snapshots([Held(OLD, 1, 0), Held(NEW, 1, 0)]), 0)
+    align_log_with_snapshots(held, SnapshotTable([StoredSnapshot(OLD, 1, 0), StoredSnapshot(NEW, 1, 0)]), 0)
 
     assert (held.start, held.end) == (20, 30)
 
@@ -200,4 +200,4 @@ def test_a_log_that_no_snapshot_reaches_is_of_no_use(disk):
     held = log(disk, 30, epoch=2, start=15)
 
     with pytest.raises(ProtocolError, match="starts at 15, and no snapshot"):
-        bring_together(held, Snapshots([Held(OLD, 1, 0)]), 0)
+        align_log_with_snapshots(held, SnapshotTable([StoredSnapshot(OLD, 1, 0)]), 0)

@@ -29,7 +29,7 @@ def metadata(node):
 
 def snapshots(node):
     """Those that were cut: not what a new folder is given."""
-    return [id for id in metadata(node).member.snapshots.table if id != FIRST]
+    return [id for id in metadata(node).raft.snapshots.table if id != FIRST]
 
 
 def files(node, suffix):
@@ -135,7 +135,7 @@ def test_what_is_written_is_of_one_moment_though_the_image_goes_on(monkeypatch):
     node.settle()
 
     assert [id.end for id in snapshots(node)] == [end]
-    image = metadata(node).member.snapshots.newest().image
+    image = metadata(node).raft.snapshots.newest().image
     assert {name: topic.id for name, topic in image.topics.items()} == before
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from andiron.broker.metadata.bootstrap_checkpoint import FILE as BOOTSTRAP
-from andiron.broker.metadata.damage import DamagedMetadata
+from andiron.broker.metadata.metadata_damage import DamagedMetadata
 from andiron.broker.metadata.standalone_format import FIRST
 from andiron.controller.records import FeatureLevelRecord, decode_record
 from andiron.log import scan
@@ -16,7 +16,7 @@ from andiron.quorum.records import (
     VotersRecord,
     decode_control,
 )
-from andiron.quorum.snapshot import entries_of
+from andiron.quorum.snapshot_format import entries_of
 from andiron.records.control import control_records
 from andiron.sim.disk import Killed, MemoryDisk
 from worlds.node import START, SmallNode
@@ -42,7 +42,7 @@ def control_batches(node):
 
 
 def voters(node):
-    return node.node.broker.metadata.member.voters
+    return node.node.broker.metadata.raft.voters
 
 
 def of_before():

@@ -77,7 +77,7 @@ def test_a_follower_of_the_metadata_is_seen_by_the_controller(cluster):
 
     broker.followers.fetched(metadata, Fetched(17, -1, metadata.log.end, 0, 99), cluster.now)
 
-    assert broker.metadata.member.observers[17].offset == metadata.log.end
+    assert broker.metadata.raft.observers[17].offset == metadata.log.end
 
 
 def test_that_a_follower_fetches_at_all_is_heard(cluster):

@@ -1,4 +1,4 @@
-from andiron.broker.metadata import quorum_requests
+from andiron.broker.metadata import raft_request_checks
 from andiron.sim.clients.stranger import Stranger
 from andiron.sim.clustered import _growing
 from unit.sim.trio import Trio
@@ -12,7 +12,7 @@ def disturbed(trio):
     trio.run(30_000)
     stranger.is_closing = True
     trio.run(until=lambda: stranger.is_done)
-    return max(host.node.broker.metadata.member.quorum.epoch for host in trio.hosts)
+    return max(host.node.broker.metadata.raft.quorum.epoch for host in trio.hosts)
 
 
 def test_whatever_a_stranger_says_the_leader_leads_on(trio):
@@ -28,6 +28,6 @@ def test_and_so_where_voters_may_change():
 
 
 def test_it_would_be_noticed_if_it_were_believed(trio, monkeypatch):
-    monkeypatch.setattr(quorum_requests, "refusal", lambda *_, **__: None)
+    monkeypatch.setattr(raft_request_checks, "refusal", lambda *_, **__: None)
 
     assert disturbed(trio) >= 1 << 30

@@ -22,8 +22,8 @@ class Here:
         self.paused_at = self.resumed_at = -1
         self.settings = SimpleNamespace(quorum=QuorumSettings(controller_quorum_fetch_timeout_ms=PATIENCE_MS))
         self.role, self.knows_all_voters, self.deadline = Role.FOLLOWER, True, PATIENCE_MS
-        member = SimpleNamespace(quorum=self)
-        self.node = SimpleNamespace(broker=SimpleNamespace(metadata=SimpleNamespace(member=member)))
+        raft = SimpleNamespace(quorum=self)
+        self.node = SimpleNamespace(broker=SimpleNamespace(metadata=SimpleNamespace(raft=raft)))
 
     def next_deadline(self):
         return self.deadline
