@@ -14,6 +14,8 @@ Consumers may read from followers too (KIP-392), up to the watermark that is kno
 may not know how far its log is committed: who asks for what comes then waits, and is told OFFSET_NOT_AVAILABLE, as by
 ListOffsets, where Kafka tells an earlier watermark; consumers ask again.
 
+`handle` makes a `Fetch` of each request, with the `Replica` that asks if a follower does.
+
 Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names, 16 tells who leads instead (leader_hints.py).
 """
 
@@ -28,10 +30,16 @@ from andiron.broker.metadata.quorum_messages import TOPIC_ID as METADATA_TOPIC_I
 from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.fetch_findings import Found, standing
-from andiron.broker.replicas.fetch_sessions import UNTOLD, Asked, FetchSession, all_asked, once
-from andiron.broker.replicas.follower_states import Fetched
+from andiron.broker.replicas.fetch_sessions import (
+    UNTOLD,
+    CachedPartition,
+    FetchSession,
+    distinct_partitions_of,
+    partitions_of,
+)
+from andiron.broker.replicas.follower_states import FollowerFetch
 from andiron.broker.replicas.leader_hints import LeaderHints
+from andiron.broker.replicas.log_read_result import LogReadResult, standing
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.preferred_read_replica import HERE, is_rack_aware, nearest
 from andiron.broker.replicas.replication_quota import is_throttled
@@ -76,7 +84,7 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> Answer | InSlices[
     if body.cluster_id not in (None, broker.cluster_id):
         return FetchResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID.number)
     try:
-        session = broker.sessions.enter(body, request.version, request.now)
+        session = broker.fetch_sessions.enter(body, request.version, request.now)
     except ProtocolError as error:
         return FetchResponse(error_code=error.code.number)
     if session is not None:
@@ -130,10 +138,10 @@ class Fetch:
         self._hints = LeaderHints(broker, request.listener)
         self._committed = body.isolation_level == READ_COMMITTED
         self._incremental = session is not None and body.session_epoch > 0
-        self.asked = once(body) if session is None else session.partitions()
+        self.asked = distinct_partitions_of(body) if session is None else session.partitions()
         to_look_at = session.fresh if session is not None and self._incremental else self.asked
         self.is_long = len(to_look_at) > SLICE
-        self.found: list[Found] = []
+        self.found: list[LogReadResult] = []
         self._has_looked = self._just_looked = False
         self._size = self._left = 0
         self._topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
@@ -155,14 +163,14 @@ class Fetch:
         for asked in self.begin_to_note(now):
             self.note(asked, now)
 
-    def begin_to_note(self, now: Millis) -> Iterable[Asked]:
+    def begin_to_note(self, now: Millis) -> Iterable[CachedPartition]:
         """The partitions of which a follower brings news: in a session, none of the others."""
         if self._replica is None:
             return ()
-        self._broker.followers.heard_of(self._replica.id, self._conn, now)
-        return all_asked(self._body)
+        self._broker.follower_states.heard_of(self._replica.id, self._conn, now)
+        return partitions_of(self._body)
 
-    def note(self, asked: Asked, now: Millis) -> None:
+    def note(self, asked: CachedPartition, now: Millis) -> None:
         """What a follower holds of a partition."""
         with suppress(ProtocolError):  # its answer will say what is wrong
             self._note(self._partition(asked), asked.wanted, now)
@@ -180,8 +188,8 @@ class Fetch:
         ):
             return
         if partition.log.start <= offset <= leader.end and self._replica is not None:
-            seen = Fetched(*self._replica, offset, Offset(wanted.log_start_offset), self._conn)
-            self._broker.followers.fetched(partition, seen, now)
+            seen = FollowerFetch(*self._replica, offset, Offset(wanted.log_start_offset), self._conn)
+            self._broker.follower_states.fetched(partition, seen, now)
 
     def _check_identity(self, wanted: FetchPartition) -> None:
         if self._replica is not None:
@@ -215,7 +223,7 @@ class Fetch:
         if self._session is not None and self._incremental:
             self.asked = list(self._session.fresh.values())
 
-    def look_at(self, asked: Asked) -> None:
+    def look_at(self, asked: CachedPartition) -> None:
         """Find what there is of the next partition."""
         session = self._session
         found = self._look(asked, self._left, at_least_one=self._size == 0)
@@ -240,7 +248,7 @@ class Fetch:
             self.tell(found)
         return self.told()
 
-    def tell(self, found: Found) -> None:
+    def tell(self, found: LogReadResult) -> None:
         """Put what was found into the answer; in a session, what its client does not know yet."""
         if self._incremental and not self._is_news(found):
             return
@@ -263,24 +271,24 @@ class Fetch:
             node_endpoints=[NodeEndpoint(*each) for each in self._hints.endpoints()],
         )
 
-    def _count(self, found: Found) -> None:
+    def _count(self, found: LogReadResult) -> None:
         traffic, asked = found.traffic, found.asked
         if traffic is None:
             broker = self._broker
-            traffic = broker.partitions.traffic.asked_for(asked.topic, asked.topic_id, broker.image)
+            traffic = broker.replica_manager.traffic.asked_for(asked.topic, asked.topic_id, broker.image)
             count(traffic.failed_fetches, found.error.name)
         elif self._replica is None:
             traffic.bytes_out += len(found.records)
         else:
             traffic.replicated_out += len(found.records)
 
-    def _partition(self, asked: Asked) -> Partition:
+    def _partition(self, asked: CachedPartition) -> Partition:
         if asked.topic_id == METADATA_TOPIC_ID and asked.wanted.partition == 0:
             return self._broker.metadata.partition
         return self._broker.partition(asked.topic, asked.topic_id, asked.wanted.partition)
 
-    def _look(self, asked: Asked, left: int, *, at_least_one: bool) -> Found:
-        wanted, found = asked.wanted, Found(asked)
+    def _look(self, asked: CachedPartition, left: int, *, at_least_one: bool) -> LogReadResult:
+        wanted, found = asked.wanted, LogReadResult(asked)
         try:
             partition = self._partition(asked)
             if self._session is not None:
@@ -335,7 +343,9 @@ class Fetch:
 
     def _is_held_back(self, partition: Partition) -> bool:
         """Whether a replica that is not in sync, and has time, must wait for others (replication_quota.py)."""
-        return self._is_throttled(partition) and self._broker.followers.quota.is_spent(self._broker.step.now)
+        return self._is_throttled(partition) and self._broker.follower_states.quota.is_spent(
+            self._broker.step.now
+        )
 
     def _is_throttled(self, partition: Partition) -> bool:
         named = partition.log.settings.leader_replication_throttled_replicas
@@ -351,8 +361,8 @@ class Fetch:
         offered = metadata.member.offer(Offset(wanted.fetch_offset), LeaderEpoch(wanted.last_fetched_epoch))
         return None if offered is None else SnapshotId(*offered)
 
-    def _refused(self, asked: Asked, code: ErrorCode) -> Found:
-        refused = Found(asked, code)
+    def _refused(self, asked: CachedPartition, code: ErrorCode) -> LogReadResult:
+        refused = LogReadResult(asked, code)
         if code in (
             ErrorCode.NOT_LEADER_OR_FOLLOWER,
             ErrorCode.FENCED_LEADER_EPOCH,
@@ -361,15 +371,15 @@ class Fetch:
             refused.leader = self._leader_told(asked)
         return refused
 
-    def _leader_told(self, asked: Asked) -> LeaderIdAndEpoch | None:
+    def _leader_told(self, asked: CachedPartition) -> LeaderIdAndEpoch | None:
         hint = self._hints.leader_of(asked.topic, asked.topic_id, asked.wanted.partition)
         return None if hint is None else LeaderIdAndEpoch(*hint)
 
-    def _spend(self, found: Found) -> None:
+    def _spend(self, found: LogReadResult) -> None:
         if self._is_throttled(self._partition(found.asked)):
-            self._broker.followers.quota.spend(len(found.records), self._broker.step.now)
+            self._broker.follower_states.quota.spend(len(found.records), self._broker.step.now)
 
-    def _is_news(self, found: Found) -> bool:
+    def _is_news(self, found: LogReadResult) -> bool:
         asked = found.asked
         return (
             found.is_urgent
@@ -378,7 +388,7 @@ class Fetch:
             or found.start != asked.start_told
         )
 
-    def _told(self, found: Found) -> None:
+    def _told(self, found: LogReadResult) -> None:
         asked = found.asked
         asked.watermark_told, asked.start_told = found.watermark, found.start
         if found.error is not ErrorCode.NONE or found.diverging is not None:

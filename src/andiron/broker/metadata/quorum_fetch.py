@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from andiron.broker.metadata.quorum_facts import Whole
 from andiron.broker.metadata.quorum_messages import fetch_request
 from andiron.broker.metadata.snapshot_fetch import SnapshotFetch
-from andiron.broker.replicas.fetch_messages import fetched
+from andiron.broker.replicas.follower_fetch import fetch_partition_data
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
@@ -171,7 +171,7 @@ class QuorumFetch:
             id = SnapshotId(Offset(said.snapshot_id.end_offset), LeaderEpoch(said.snapshot_id.epoch))
             self._snapshot.begin(id, member.voters.addresses[leader], epoch, now)
             return 0 if self._snapshot.under_way else REFUSED_MS
-        was, taken = member.partition.log.end, fetched(said)._replace(log_start=Offset(0))
+        was, taken = member.partition.log.end, fetch_partition_data(said)._replace(log_start=Offset(0))
         member.partition.take(taken, now)
         if member.voters.follow(iterate(taken.records), was, member.partition.log.end):
             member.voters_changed(now)

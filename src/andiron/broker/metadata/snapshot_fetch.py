@@ -144,7 +144,7 @@ class SnapshotFetch:
             self._ask(coming)
         else:
             coming.is_here = True
-            self._member.flushing.sync(coming.file, lambda error, now: self._synced(coming, error, now))
+            self._member.flush_queue.sync(coming.file, lambda error, now: self._synced(coming, error, now))
 
     # ── all of them ──────────────────────────────────────────────────────────────────
 

@@ -1,11 +1,11 @@
 """What the followers of the partitions that are led here have shown of themselves.
 
     Fetch(replica 2, orders-3 from 1042) ─▶ fetched ─▶ its progress ─▶ the watermark moves ─▶ acks=all is answered
-                                                     └▶ it has caught up ─▶ in_sync proposes it
+                                                     └▶ it has caught up ─▶ alter_partition_manager proposes it
 
 Of a partition where nothing happens a follower says nothing; that it fetches at all shows that it is there (`heard`).
 
-Read next: replication/leader.py, in_sync.py; handlers/fetch.py above.
+Read next: replication/leader.py, alter_partition_manager.py; handlers/fetch.py above.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.step import Step
-from andiron.broker.replicas.isr import InSync
+from andiron.broker.replicas.alter_partition_manager import AlterPartitionManager
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.model.ids import Millis, NodeId, Offset
 
 
-class Fetched(NamedTuple):
+class FollowerFetch(NamedTuple):
     """What a follower asked for, and thereby says that it holds."""
 
     node: NodeId
@@ -30,11 +30,17 @@ class Fetched(NamedTuple):
     conn: int
 
 
-class Followers:
+class FollowerStates:
     """Takes note of what followers fetch."""
 
-    def __init__(self, metadata: Metadata, in_sync: InSync, quota: ReplicationQuota, step: Step) -> None:
-        self._metadata, self.in_sync, self._step = metadata, in_sync, step
+    def __init__(
+        self,
+        metadata: Metadata,
+        alter_partition_manager: AlterPartitionManager,
+        quota: ReplicationQuota,
+        step: Step,
+    ) -> None:
+        self._metadata, self.alter_partition_manager, self._step = metadata, alter_partition_manager, step
         self.quota = quota  # of what they are sent, where that is throttled
         self.heard: dict[NodeId, Millis] = {}  # when each last fetched from here
         self.connections: dict[int, None] = {}  # on which they fetch
@@ -48,7 +54,7 @@ class Followers:
         """A connection is gone: a follower's, perhaps."""
         self.connections.pop(conn, None)
 
-    def fetched(self, partition: Partition, seen: Fetched, now: Millis) -> None:
+    def fetched(self, partition: Partition, seen: FollowerFetch, now: Millis) -> None:
         """A follower has shown how far its log goes; it is not to be asked whether that is this one's log."""
         watermark = partition.watermark
         if partition is self._metadata.partition:
@@ -58,6 +64,6 @@ class Followers:
             if leader.start_of(seen.node) != seen.start:
                 self._step.moved(partition)
             leader.fetched(seen.node, seen.offset, now, start=seen.start, broker_epoch=seen.broker_epoch)
-            self.in_sync.fetched(partition, seen.node, now)
+            self.alter_partition_manager.fetched(partition, seen.node, now)
         if partition.watermark != watermark:
             self._step.committed(partition)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sized
 from dataclasses import dataclass
 
-from andiron.broker.replicas.fetch_sessions import Asked
+from andiron.broker.replicas.fetch_sessions import CachedPartition
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.preferred_read_replica import HERE
 from andiron.broker.telemetry.traffic import TopicTraffic
@@ -23,10 +23,10 @@ _NOT_URGENT = (ErrorCode.NONE, ErrorCode.OFFSET_NOT_AVAILABLE)  # the latter may
 
 
 @dataclass(slots=True)
-class Found:
+class LogReadResult:
     """What one look at a partition gave."""
 
-    asked: Asked
+    asked: CachedPartition
     error: ErrorCode = ErrorCode.NONE
     watermark: int = -1
     last_stable: int = -1
