@@ -43,14 +43,15 @@ Key = tuple[str, bytes, int]  # topic name (or ""), topic id (or zeros), partiti
 
 @dataclass(slots=True)
 class CachedPartition:
-    """One partition that a fetch is about, and what its session last told the client of it."""
+    """One partition that a fetch asks for, and what its session last told the client of it. A fetch without a session
+    has some of its own, for as long as it waits."""
 
     topic: str
     topic_id: bytes
     wanted: FetchPartition
     watermark_told: int = UNTOLD
     start_told: int = UNTOLD
-    partition: Partition | None = None  # as it was last looked at
+    partition: Partition | None = None  # as it was last looked up; it may be retired since
 
     @property
     def key(self) -> Key:
@@ -79,7 +80,13 @@ class FetchSession:
         return len(self._asked)
 
     def partitions(self) -> list[CachedPartition]:
+        """All of them, the one that was served longest ago first."""
         return list(self._asked.values())
+
+    def named_by(self, request: FetchRequest) -> list[CachedPartition]:
+        """The partitions that a request of this session names, as the session has them."""
+        keys = dict.fromkeys(asked.key for asked in partitions_of(request))
+        return [self._asked[key] for key in keys if key in self._asked]
 
     def watch(self, asked: CachedPartition, partition: Partition) -> None:
         """This is the partition that is asked for: it tells when it moves."""
@@ -144,6 +151,7 @@ class FetchSession:
                 self.fresh[key] = self.fresh.pop(key)
 
     def advance(self, now: Millis) -> None:
+        """The next request of the session names the next epoch."""
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
         self.used_at = now
 

@@ -21,7 +21,7 @@ from andiron.model.ids import Millis, NodeId, Offset
 
 
 class FollowerFetch(NamedTuple):
-    """What a follower asked for, and thereby says that it holds."""
+    """The position that a follower fetches from: its log holds everything below `offset`, from `start` on."""
 
     node: NodeId
     broker_epoch: int
@@ -54,16 +54,20 @@ class FollowerStates:
         """A connection is gone: a follower's, perhaps."""
         self.connections.pop(conn, None)
 
-    def fetched(self, partition: Partition, seen: FollowerFetch, now: Millis) -> None:
-        """A follower has shown how far its log goes; it is not to be asked whether that is this one's log."""
+    def fetched(self, partition: Partition, fetch: FollowerFetch, now: Millis) -> None:
+        """A follower of a data partition has shown how far its log goes; that it is this one's log is known."""
+        watermark, leader = partition.watermark, partition.leader()
+        if leader.start_of(fetch.node) != fetch.start:
+            self._step.moved(partition)
+        leader.fetched(fetch.node, fetch.offset, now, start=fetch.start, broker_epoch=fetch.broker_epoch)
+        self.alter_partition_manager.fetched(partition, fetch.node, now)
+        if partition.watermark != watermark:
+            self._step.committed(partition)
+
+    def fetched_metadata(self, fetch: FollowerFetch, now: Millis) -> None:
+        """A voter or observer has shown how far its metadata log goes; that it is this one's log is known."""
+        partition = self._metadata.partition
         watermark = partition.watermark
-        if partition is self._metadata.partition:
-            self._metadata.fetched_by(seen.node, seen.offset, seen.conn, now)
-        else:
-            leader = partition.leader()
-            if leader.start_of(seen.node) != seen.start:
-                self._step.moved(partition)
-            leader.fetched(seen.node, seen.offset, now, start=seen.start, broker_epoch=seen.broker_epoch)
-            self.alter_partition_manager.fetched(partition, seen.node, now)
+        self._metadata.fetched_by(fetch.node, fetch.offset, fetch.conn, now)
         if partition.watermark != watermark:
             self._step.committed(partition)

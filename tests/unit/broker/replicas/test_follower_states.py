@@ -77,7 +77,7 @@ def test_a_follower_of_the_metadata_is_seen_by_the_controller(cluster):
     broker = cluster.broker(4)
     metadata = broker.metadata.partition
 
-    broker.follower_states.fetched(metadata, FollowerFetch(17, -1, metadata.log.end, 0, 99), cluster.now)
+    broker.follower_states.fetched_metadata(FollowerFetch(17, -1, metadata.log.end, 0, 99), cluster.now)
 
     assert broker.metadata.member.observers[17].offset == metadata.log.end
 

@@ -28,10 +28,24 @@ def test_it_is_told_in_the_words_of_the_protocol():
 def test_a_partition_that_was_written_to_has_moved():
     node = SmallNode()
     node.create("t")
-    found = LogReadResult(ASKED, seen=standing(node.node.broker.partition_by_name("t", 0)))
+    partition = node.node.broker.partition_by_name("t", 0)
+    found = LogReadResult(ASKED, partition=partition, seen=standing(partition))
     assert not found.has_moved
 
     node.produce("t", b"a")
 
     assert found.has_moved
     assert not LogReadResult(ASKED, ErrorCode.NOT_LEADER_OR_FOLLOWER).has_moved
+
+
+def test_a_position_is_judged_for_as_long_as_the_leader_epoch_lasts():
+    node = SmallNode()
+    node.create("t")
+    partition = node.node.broker.partition_by_name("t", 0)
+    found = LogReadResult(ASKED, partition=partition, judged_in=partition.epoch)
+    assert found.is_judged
+
+    partition.epoch += 1
+
+    assert not found.is_judged
+    assert not LogReadResult(ASKED).is_judged
