@@ -61,7 +61,10 @@ class Stepped:
             self._step(Connected(conn, "PLAINTEXT", "here"))
         topic = CreatableTopic("t", num_partitions=1, replication_factor=1)
         self.send(self.frame(CreateTopicsRequest([topic], 1_000), CREATE_VERSION))
-        while "t" not in self.node.broker.image.topics or self.node.broker.partitions.peek(("t", 0)) is None:
+        while (
+            "t" not in self.node.broker.image.topics
+            or self.node.broker.replica_manager.peek(("t", 0)) is None
+        ):
             self._step(Woken())
 
     def _step(self, event: object) -> None:
@@ -106,7 +109,7 @@ def best(once: Callable[[], None], steps: int) -> float:
 
 def main() -> None:
     here = Stepped()
-    one, log = here.produce(), here.node.broker.partitions.peek(("t", 0)).log
+    one, log = here.produce(), here.node.broker.replica_manager.peek(("t", 0)).log
     older = here.produce(version=OLDER_VERSION)  # what the short way was not learnt from
 
     def in_turn() -> None:

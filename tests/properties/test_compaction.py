@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.log.cleaner import Cleaner, Means
+from andiron.log.cleaner import Cleaner, CleanerBudget
 from andiron.log.offset_map import BYTES_PER_SLOT
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
@@ -94,7 +94,7 @@ class History:
 
     def clean(self, keys_max=1 << 20):
         """One round; returns the job, or None if there was nothing to do."""
-        means = Means(buffer_bytes=int(keys_max * BYTES_PER_SLOT), load_factor=0.9)
+        means = CleanerBudget(buffer_bytes=int(keys_max * BYTES_PER_SLOT), load_factor=0.9)
         self.flush()
         job = self.cleaner.next_job([(self.log, self.log.end)], Millis(self.now), means)
         if job is not None:

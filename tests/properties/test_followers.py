@@ -13,7 +13,7 @@ import pytest
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ProtocolError
 from andiron.records.batch import iterate
-from andiron.replication.follower import Fetched, FollowerReplica, Next
+from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next
 from properties.effort import tries
 from unit.log.logs import ID, ORDERS, append, open_log
 
@@ -33,17 +33,17 @@ class Replica:
             self.me, epoch, members, frozenset({self.me}), watermark=0, now=0, lag_ms_max=1000
         )
 
-    def answer(self, offset: int, last_epoch: int, max_bytes: int) -> Fetched:
+    def answer(self, offset: int, last_epoch: int, max_bytes: int) -> FetchPartitionData:
         """As the Fetch handler does, up to the end of the log."""
         log = self.log
         try:
             if last_epoch >= 0 and (parted := self.partition.divergence(last_epoch, offset)):
-                return Fetched(diverging=parted)
+                return FetchPartitionData(diverging=parted)
             piece = self.partition.read(offset, max_bytes, log.end, at_least_one=True)
         except ProtocolError as error:
-            return Fetched(error.code)
+            return FetchPartitionData(error.code)
         records = b"" if piece is None else bytes(piece.read())
-        return Fetched(records=records, watermark=self.partition.watermark, log_start=log.start)
+        return FetchPartitionData(records=records, watermark=self.partition.watermark, log_start=log.start)
 
     def contents(self, start: int) -> list[bytes]:
         """The batches from `start` on."""

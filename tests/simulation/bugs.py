@@ -18,7 +18,7 @@ from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.log import producers, recovery
 from andiron.log.batch_filter import BatchFilter
 from andiron.log.checkpoints import LOG_STARTS
-from andiron.log.flushed import Flushed
+from andiron.log.flush_state import FlushState
 from andiron.log.producers import Producers
 from andiron.log.segment import Segment
 from andiron.replication.leader import LeaderReplica
@@ -104,8 +104,8 @@ def producers_are_answered_before_the_fsync():
 
 @bug
 def a_flush_vouches_for_what_came_after_it_began():
-    done = Flushed.done
-    return patch.object(Flushed, "done", lambda self, end: done(self, end + 3))
+    done = FlushState.done
+    return patch.object(FlushState, "done", lambda self, end: done(self, end + 3))
 
 
 @bug

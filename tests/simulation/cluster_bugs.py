@@ -13,7 +13,7 @@ from andiron.broker.coordinators.shard import Shard
 from andiron.broker.handlers.fetch import Fetch
 from andiron.broker.metadata import raft_client, raft_request_checks, snapshot_generator
 from andiron.broker.metadata.metadata import Metadata
-from andiron.broker.replicas.fetch_intake import Intake
+from andiron.broker.replicas.fetch_backlog import FetchBacklog
 from andiron.broker.replicas.housekeeping import Housekeeping
 from andiron.broker.replicas.partition import Partition
 from andiron.controller import alter_partition, broker_registrations, partition_changes
@@ -402,8 +402,8 @@ def a_controller_does_not_note_which_producer_ids_it_gave():
 
 @bug
 def a_follower_takes_in_all_that_has_come_in_one_step():
-    begin = Intake.begin
-    return patch.object(Intake, "begin", lambda self, bytes_max: begin(self, 1 << 40))
+    begin = FetchBacklog.begin
+    return patch.object(FetchBacklog, "begin", lambda self, bytes_max: begin(self, 1 << 40))
 
 
 @bug

@@ -333,7 +333,7 @@ class SmallCluster:
         return all(member.node.ready for member in self.up())
 
     def partition(self, number, topic, index=0):
-        return self.broker(number).partitions.get((topic, index))
+        return self.broker(number).replica_manager.get((topic, index))
 
     @property
     def image(self):

@@ -188,5 +188,5 @@ def all_in_sync(cluster, topic, partition=0):
 
 def ends(cluster, topic, partition=0):
     """Where the log of each replica that is up ends."""
-    held = {m.number: m.node.broker.partitions.get((topic, partition)) for m in cluster.up()}
+    held = {m.number: m.node.broker.replica_manager.get((topic, partition)) for m in cluster.up()}
     return {number: part.log.end for number, part in held.items() if part is not None}

@@ -81,7 +81,7 @@ class SmallNode:
     def start(self):
         self.node = self.make_node()
         self.carry_out(self.node.start(self.now))
-        while self.node.broker.partitions.is_behind:
+        while self.node.broker.replica_manager.is_behind:
             self.step(Woken())
         assert self.node.ready
         self.connect(1)
@@ -200,7 +200,7 @@ class SmallNode:
     def create(self, name, partitions=1, **configs):
         result = self.ask(self.create_request(name, partitions, **configs)).topics[0]
         assert result.error_code == 0, result.error_message
-        while self.node.broker.partitions.is_behind:
+        while self.node.broker.replica_manager.is_behind:
             self.wake()
         return result
 

@@ -1,21 +1,22 @@
 """What handlers work on: the partitions, the metadata, the sessions, and what they set in motion.
 
-    handlers ──▶ Broker ──┬─ metadata      the cluster's state and the log it is replayed from
-                          ├─ channel       the way to the controller
-                          ├─ lifecycle     this broker's place in the cluster
-                          ├─ following     what committed metadata does here
-                          ├─ partitions    the logs hosted here
-                          ├─ fetchers      which of them are brought up to other nodes' logs
-                          ├─ followers     who follows those that are led here, and how far
-                          ├─ in_sync       who of them keeps up
-                          ├─ sessions      incremental fetches
-                          ├─ telemetry     what clients tell of themselves
-                          ├─ groups        consumer groups and their offsets
-                          ├─ transactions  transactional ids, and the markers they owe
-                          ├─ step          what has happened since the last event
-                          ├─ waiting       requests that cannot be answered yet
-                          ├─ flushing      fsyncs wanted and under way
-                          └─ housekeeping  retention, compaction, checkpoints: what time brings
+    handlers ──▶ Broker ──┬─ metadata                 the cluster's state and the log it is replayed from
+                          ├─ channel                  the way to the controller
+                          ├─ lifecycle                this broker's place in the cluster
+                          ├─ metadata_publisher       what committed metadata does here
+                          ├─ replica_manager          the partitions hosted here, and their logs
+                          ├─ fetcher_manager          which of them are brought up to other nodes' logs
+                          ├─ follower_states          who follows those that are led here, and how far
+                          ├─ alter_partition_manager  which followers are in sync, as the controller is asked to say
+                          ├─ directory_assignments    in which log directory each replica lies, for the controller
+                          ├─ fetch_sessions           incremental fetches (KIP-227)
+                          ├─ telemetry                what clients tell of themselves
+                          ├─ groups                   consumer groups and their offsets
+                          ├─ transactions             transactional ids, and the markers they owe
+                          ├─ step                     what has happened since the last event
+                          ├─ waiting                  requests that cannot be answered yet
+                          ├─ flush_queue              fsyncs wanted and under way
+                          └─ housekeeping             retention, compaction, checkpoints: what time brings
 
 A handler changes things through here. What it, and whatever it calls, has done is noted in `step` (node/step.py), and
 nobody is called for that; `end_step` lets everything follow from it, in one order.
@@ -39,23 +40,23 @@ from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.metadata.metadata_publisher import MetadataPublisher
 from andiron.broker.metadata.producer_id_manager import ProducerIdManager
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.request import Request
-from andiron.broker.node.seldom import Seldom
 from andiron.broker.node.step import Step
 from andiron.broker.node.turns import Turns
 from andiron.broker.node.waiting import Wait, WaitingRoom
+from andiron.broker.replicas.alter_partition_manager import AlterPartitionManager
 from andiron.broker.replicas.checkpoints import Checkpoints
 from andiron.broker.replicas.directory_assignments import DirectoryAssignments
 from andiron.broker.replicas.fetch_sessions import FetchSessions
-from andiron.broker.replicas.fetcher_manager import Fetchers
-from andiron.broker.replicas.flushing import Flushing
-from andiron.broker.replicas.follower_states import Followers
-from andiron.broker.replicas.hosted import Hosted
+from andiron.broker.replicas.fetcher_manager import FetcherManager
+from andiron.broker.replicas.flush_queue import FlushQueue
+from andiron.broker.replicas.follower_states import FollowerStates
+from andiron.broker.replicas.hosted_partitions import HostedPartitions
 from andiron.broker.replicas.housekeeping import Housekeeping
-from andiron.broker.replicas.isr import InSync
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.partitions import Partitions, close_all
+from andiron.broker.replicas.replica_manager import ReplicaManager, close_all
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.broker.settings.dynamic_settings import LiveSettings
 from andiron.broker.settings.listeners import Scope
@@ -88,46 +89,51 @@ class Broker:
         name = f"node-{settings.node_id}"
         self.waiting = WaitingRoom()
         self.step = step = Step(self.waiting)
-        self.turns, self.calls, self.flushing = Turns(step), Calls(name, step), Flushing()
+        self.turns, self.calls, self.flush_queue = Turns(step), Calls(name, step), FlushQueue()
         self.directories = directories = LogDirectories(disk, chance)
 
         # The cluster's metadata, and this broker's place in it.
-        self.metadata = metadata = Metadata(settings, directories, chance, self.calls, self.flushing, step)
+        self.metadata = metadata = Metadata(settings, directories, chance, self.calls, self.flush_queue, step)
         self.live = live = LiveSettings(settings, metadata)
         self.channel = ControllerChannel(metadata, self.calls, name, step)
         self.lifecycle = lifecycle = BrokerLifecycle(settings, metadata, self.channel, step)
 
         # The logs here: as a follower, as a leader, and what time brings to both.
-        hosted = Hosted()
-        self.checkpoints = Checkpoints(directories, hosted)
+        partitions = HostedPartitions()
+        self.checkpoints = Checkpoints(directories, partitions)
         others = BrokerChannel(lifecycle, metadata, self.calls)
         inwards = ReplicationQuota(live, lambda now: now.follower_replication_throttled_rate)
         outwards = ReplicationQuota(live, lambda now: now.leader_replication_throttled_rate)
-        self.fetchers = Fetchers(settings.replication, others, inwards, self.checkpoints, step)
-        self.in_sync = InSync(metadata, lifecycle, self.channel, step)
-        self.followers = Followers(metadata, self.in_sync, outwards, step)
-        self.places = DirectoryAssignments(lifecycle, self.channel, step)
-        self.partitions = Partitions(
-            settings, directories, hosted, self.fetchers, self.followers, self.places
+        self.fetcher_manager = FetcherManager(settings.replication, others, inwards, self.checkpoints, step)
+        self.alter_partition_manager = AlterPartitionManager(metadata, lifecycle, self.channel, step)
+        self.follower_states = FollowerStates(metadata, self.alter_partition_manager, outwards, step)
+        self.directory_assignments = DirectoryAssignments(lifecycle, self.channel, step)
+        self.replica_manager = ReplicaManager(
+            settings,
+            directories,
+            partitions,
+            self.fetcher_manager,
+            self.follower_states,
+            self.directory_assignments,
         )
         self.housekeeping = Housekeeping(
-            live, directories, self.partitions, self.checkpoints, self.flushing, step
+            live, directories, self.replica_manager, self.checkpoints, self.flush_queue, step
         )
 
         # The coordinators, which live in some of these logs.
         self.groups = GroupCoordinator(settings.groups, metadata, chance, step)
-        self.markers = MarkerWriter(metadata, self.partitions, self.groups, step)
+        self.markers = MarkerWriter(metadata, self.replica_manager, self.groups, step)
         sender = MarkerSender(lifecycle.me, metadata, self.calls, self.markers)
         self.transactions = TransactionCoordinator(settings.transactions, metadata, sender, step)
 
-        self.following = MetadataPublisher(
-            metadata, lifecycle, self.partitions, self.housekeeping,
+        self.metadata_publisher = MetadataPublisher(
+            metadata, lifecycle, self.replica_manager, self.housekeeping,
             Coordinators(self.groups, self.transactions), step,
         )  # fmt: skip
-        self.sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
+        self.fetch_sessions = FetchSessions(settings.broker.max_incremental_fetch_session_cache_slots, chance)
         self.telemetry = ClientTelemetry(metadata, settings.broker.telemetry_max_bytes, chance)
-        self.producer_ids, self.seldom = ProducerIdManager(), Seldom()
-        self.unmade: dict[str, str] = {}  # why internal topics are not there (topic_creation.py)
+        self.producer_ids, self.log_limiter = ProducerIdManager(), LogLimiter()
+        self.internal_topic_errors: dict[str, str] = {}  # why one could not be created (topic_creation.py)
 
     # ── life ─────────────────────────────────────────────────────────────────────────
 
@@ -152,7 +158,7 @@ class Broker:
     @property
     def is_settled(self) -> bool:
         """Whether it has been ready at least once: its partitions are those of the metadata."""
-        return self.following.settled
+        return self.metadata_publisher.settled
 
     def leave(self, now: Millis) -> None:
         """Hand over what is led here, as far as others can take it."""
@@ -160,8 +166,10 @@ class Broker:
 
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
-        is_whole = not self.partitions.unopened
-        clean = close_all(self.directories.disk, [self.metadata.partition, *self.partitions]) and is_whole
+        is_whole = not self.replica_manager.unopened
+        clean = (
+            close_all(self.directories.disk, [self.metadata.partition, *self.replica_manager]) and is_whole
+        )
         self.metadata.raft.note_flushed()
         try:
             self.checkpoints.save_all()
@@ -194,8 +202,8 @@ class Broker:
 
     def partition_by_name(self, topic: str, index: int) -> Partition:
         """A partition hosted here, or the error that says where else to ask."""
-        partition = self.partitions.get((topic, index))  # without a detour: every request comes by here
-        return self.partitions.find(topic, index, self.image) if partition is None else partition
+        partition = self.replica_manager.get((topic, index))  # without a detour: every request comes by here
+        return self.replica_manager.find(topic, index, self.image) if partition is None else partition
 
     # ── changing ─────────────────────────────────────────────────────────────────────
 
@@ -221,22 +229,22 @@ class Broker:
 
     def flushed(self, event: Flushed, now: Millis) -> None:
         self.step.has_facts = True
-        partition = self.flushing.done(event, now)
+        partition = self.flush_queue.done(event, now)
         if partition is None:
             return
         if partition.failure is not None:
-            self.places.lost(partition.topic_id, partition.name.partition)
-            self.places.send(now)
+            self.directory_assignments.lost(partition.topic_id, partition.name.partition)
+            self.directory_assignments.send(now)
         self.step.moved(partition)
         if partition is self.metadata.partition:
             self.metadata.raft.flushed(now)
         else:
-            self.fetchers.flushed(partition, now)
+            self.fetcher_manager.flushed(partition, now)
 
     def disconnected(self, conn: int, now: Millis) -> None:
         """A connection is gone: of a node that follows the metadata, perhaps."""
         self.metadata.disconnected(conn, now)
-        self.followers.disconnected(conn)
+        self.follower_states.disconnected(conn)
         self.turns.forget(conn)
         self.telemetry.disconnected(conn)
 
@@ -257,11 +265,13 @@ class Broker:
         """Do what time has brought."""
         self.metadata.tick(now)
         self.lifecycle.tick(now)
-        self.fetchers.tick(now)
-        if self.in_sync.next_deadline() <= now:
-            self.in_sync.check(self.partitions, self.settings.replication.replica_lag_time_max_ms, now)
-        if self.partitions.is_behind:
-            self.following.open_more(now)
+        self.fetcher_manager.tick(now)
+        if self.alter_partition_manager.next_deadline() <= now:
+            self.alter_partition_manager.check(
+                self.replica_manager, self.settings.replication.replica_lag_time_max_ms, now
+            )
+        if self.replica_manager.is_behind:
+            self.metadata_publisher.open_more(now)
         self._settle_if_ready(now)
         self.housekeeping.run(now)
         self.groups.shards.tick(now)
@@ -269,13 +279,13 @@ class Broker:
         self.step.has_facts = True
 
     def next_deadline(self) -> Millis:
-        if self.partitions.is_behind:
+        if self.replica_manager.is_behind:
             return self.step.now
         return min(
             self.metadata.next_deadline(),
             self.lifecycle.next_deadline(),
-            self.fetchers.next_deadline(),
-            self.in_sync.next_deadline(),
+            self.fetcher_manager.next_deadline(),
+            self.alter_partition_manager.next_deadline(),
             self.housekeeping.next_deadline(),
             self.groups.shards.next_deadline(),
             self.transactions.next_deadline(),
@@ -301,9 +311,9 @@ class Broker:
 
     def _follow_metadata(self, now: Millis) -> None:
         """Let newly committed metadata take effect."""
-        if not self.following.is_due:
+        if not self.metadata_publisher.is_due:
             return
-        delta = self.following.follow(now)
+        delta = self.metadata_publisher.follow(now)
         self._settle_if_ready(now)
         self.housekeeping.gave_up_folders()
         if any(kind == BROKER for kind, _ in delta.configs):
@@ -311,10 +321,10 @@ class Broker:
             self.step.emit(Reconfigure(self.live.current()))
 
     def _settle_if_ready(self, now: Millis) -> None:
-        if self.ready and not self.partitions.is_behind:
-            self.places.send(now)
-            if not self.following.settled:
-                self.following.settle(now)
+        if self.ready and not self.replica_manager.is_behind:
+            self.directory_assignments.send(now)
+            if not self.metadata_publisher.settled:
+                self.metadata_publisher.settle(now)
                 self.live.warn_of_the_overruled()
 
     def _take_flushes(self, now: Millis) -> list[Flush]:
@@ -322,11 +332,11 @@ class Broker:
         at_once, in_time = self.step.take_flushes()
         for partition in at_once:
             if not partition.retired:
-                self.flushing.want(partition)
+                self.flush_queue.want(partition)
         for partition in in_time:
             self.housekeeping.written(partition)
-        begun = self.flushing.start()
-        for partition in self.flushing.take_refused():
+        begun = self.flush_queue.start()
+        for partition in self.flush_queue.take_refused():
             self.step.moved(partition)
             self.housekeeping.could_not_flush(partition, now)
         return begun

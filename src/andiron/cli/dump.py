@@ -29,10 +29,10 @@ from andiron.log import flushed_mark, layout, partition_metadata, scan
 from andiron.log.abort_index import AbortedTransaction, AbortIndex
 from andiron.log.checkpoints import CLEANED_UPTO, LOG_STARTS, RECOVERY_POINTS, WATERMARKS, decode_offsets
 from andiron.log.directory import CLEAN_MARK, META, Identity
-from andiron.log.epochs import LeaderEpochs
+from andiron.log.leader_epochs import LeaderEpochs
 from andiron.log.offset_index import OffsetIndex
+from andiron.log.producer_snapshots import decode_snapshot
 from andiron.log.producers import ProducerState
-from andiron.log.snapshots import decode_snapshot
 from andiron.log.time_index import TimeIndex
 from andiron.model.errors import AndironError
 from andiron.model.ids import TopicPartition

@@ -24,7 +24,7 @@ from andiron.log import mending
 from andiron.log.damage import Damage, find_damage
 from andiron.log.directory import META
 from andiron.log.flushed_mark import FlushedMark
-from andiron.log.mending import Mending, plan_mending
+from andiron.log.mending import MendingPlan, plan_mending
 from andiron.model.errors import AndironError
 from andiron.model.ids import Offset
 from andiron.quorum.snapshot_format import parse_file_name
@@ -65,7 +65,7 @@ def mend(directory: str, execute: bool, as_json: bool) -> None:
 
 
 def _as_json(
-    folder: str, damage: Damage | None, plan: Mending | None, *, mended: bool, aside: list[str]
+    folder: str, damage: Damage | None, plan: MendingPlan | None, *, mended: bool, aside: list[str]
 ) -> dict[str, Any]:
     """For programs; `damage` is null where all of it holds."""
     if damage is None or plan is None:
@@ -87,7 +87,7 @@ def _as_json(
     }
 
 
-def _told(folder: str, damage: Damage | None, plan: Mending | None) -> Iterator[str]:
+def _told(folder: str, damage: Damage | None, plan: MendingPlan | None) -> Iterator[str]:
     if damage is None or plan is None:
         yield f"{folder}: all of it holds; there is nothing to mend"
         return

@@ -7,7 +7,7 @@ same records give the same image, on every node and after every restart.
     image.replay(record, offset) ··· image.replay(record, offset)
     image.take_delta()  ──▶  what these have changed
 
-Whoever follows an image (broker/replicas/partitions.py) looks at what is new and never at
+Whoever follows an image (broker/replicas/replica_manager.py) looks at what is new and never at
 everything. The controller follows nobody: its image notes no changes.
 
 Values are immutable and replaced, so a partition once taken out of an image stays what it

@@ -13,7 +13,7 @@ One file per log directory for each question:
     cleaner-offset-checkpoint           up to where compaction has cleaned
 
 The law: each of them is a hint that saves work. A start without one is slower or more careful, never
-wrong, so a file that cannot be read is a notice and not an end. leader-epoch-checkpoint (epochs.py)
+wrong, so a file that cannot be read is a notice and not an end. leader-epoch-checkpoint (leader_epochs.py)
 has the same form with other lines.
 """
 

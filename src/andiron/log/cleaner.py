@@ -1,6 +1,6 @@
 """The cleaner: which log is compacted next, and what becomes of the result.
 
-    next_job ──▶ CompactionJob ──(Work, in another process)──▶ Compacted ──▶ finish ──▶ swap, checkpoint
+    next_job ──▶ CompactionJob ──(Work, in another process)──▶ CompactionResult ──▶ finish ──▶ swap, checkpoint
 
 One round at a time: the worker is one process, and the offset map is bounded by the memory that
 log.cleaner.dedupe.buffer.size gives to all of them together.
@@ -24,8 +24,8 @@ from typing import NamedTuple
 from andiron.log import layout
 from andiron.log.batch_filter import ProducerEnd
 from andiron.log.checkpoints import CLEANED_UPTO, load_offsets, save_offsets
-from andiron.log.cleaner_plan import Share, pick_dirtiest, plan_cleaning
-from andiron.log.compaction import Compacted, CompactionJob, Damaged
+from andiron.log.cleaner_plan import LogToClean, pick_dirtiest, plan_cleaning
+from andiron.log.compaction import CompactionJob, CompactionResult, UncleanableLog
 from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
@@ -34,7 +34,7 @@ from andiron.model.ids import Millis, Offset, TopicPartition
 _log = logging.getLogger(__name__)
 
 
-class Means(NamedTuple):
+class CleanerBudget(NamedTuple):
     """What a round may take: the broker's log.cleaner.* settings."""
 
     buffer_bytes: int = 128 << 20
@@ -57,7 +57,7 @@ class Cleaner:
         return None if self._under_way is None else self._under_way[0]
 
     def next_job(
-        self, logs: Iterable[tuple[PartitionLog, Offset]], now: Millis, means: Means = Means()
+        self, logs: Iterable[tuple[PartitionLog, Offset]], now: Millis, means: CleanerBudget = CleanerBudget()
     ) -> CompactionJob | None:
         """The round to run now over one of `logs`, each given with its watermark; None if none is due."""
         if self._under_way is not None:
@@ -77,13 +77,13 @@ class Cleaner:
         return job
 
     def finish(
-        self, result: Compacted | Damaged | None, error: str | None, now: Millis
+        self, result: CompactionResult | UncleanableLog | None, error: str | None, now: Millis
     ) -> PartitionLog | None:
         """The round is over, with what its Finished carries; returns the log if all of it was put to use."""
         assert self._under_way is not None, "one round, one result"
         log, generation, job = self._under_way
         self._under_way = None
-        if isinstance(result, Damaged):
+        if isinstance(result, UncleanableLog):
             _log.error("%s is not compacted any more until a restart: %s", log.partition, result.reason)
             self._damaged[log.partition] = result.reason
         elif result is None:
@@ -107,7 +107,7 @@ class Cleaner:
         if cleaned.pop(log.partition, None) is not None:
             self._save(log)
 
-    def _share(self, log: PartitionLog, watermark: Offset, now: Millis) -> Share:
+    def _share(self, log: PartitionLog, watermark: Offset, now: Millis) -> LogToClean:
         # A record that is not on the disk yet may be lost: what it supersedes must be there until then.
         return plan_cleaning(
             log.segments,
@@ -119,7 +119,7 @@ class Cleaner:
             now=now,
         )
 
-    def _swap(self, log: PartitionLog, result: Compacted, now: Millis) -> bool:
+    def _swap(self, log: PartitionLog, result: CompactionResult, now: Millis) -> bool:
         """Group after group, the lowest first: that is the order in which a start completes them.
 
         Where retention took a segment meanwhile, its group stays as it is. The others are as good without it,
@@ -159,7 +159,7 @@ class Cleaner:
             _log.warning("%s/%s could not be written: %s", parent, CLEANED_UPTO, error)
 
 
-def _job(log: PartitionLog, share: Share, now: Millis, means: Means) -> CompactionJob:
+def _job(log: PartitionLog, share: LogToClean, now: Millis, means: CleanerBudget) -> CompactionJob:
     bases = [segment.base for segment in log.segments if segment.base < share.first_uncleanable]
     return CompactionJob(
         log.partition,

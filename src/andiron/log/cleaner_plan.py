@@ -26,7 +26,7 @@ from andiron.model.settings import MAX_LONG
 T = TypeVar("T")
 
 
-class Measured(Protocol):
+class CleanableSegment(Protocol):
     """What planning asks of a segment."""
 
     @property
@@ -42,7 +42,7 @@ class Measured(Protocol):
     def first_timestamp(self) -> int: ...
 
 
-class Share(NamedTuple):
+class LogToClean(NamedTuple):
     """How much of a log is clean, and what a round of cleaning would cover."""
 
     first_dirty: Offset
@@ -63,7 +63,7 @@ class Share(NamedTuple):
 
 
 def plan_cleaning(
-    segments: Sequence[Measured],
+    segments: Sequence[CleanableSegment],
     settings: LogSettings,
     *,
     start: Offset,
@@ -71,7 +71,7 @@ def plan_cleaning(
     cleaned_upto: Offset | None,
     last_stable: Offset,
     now: Millis,
-) -> Share:
+) -> LogToClean:
     """One log's share; `cleaned_upto` is its checkpoint, and the last of `segments` is active."""
     first_dirty = _first_dirty(start, end, cleaned_upto)
     sealed = segments[:-1]
@@ -79,7 +79,7 @@ def plan_cleaning(
     uncleanable = min(last_stable, _too_young(dirty, settings, now))
     # Whole segments only: the one that holds the offset is not cleaned, and it is the active one at the latest.
     first_uncleanable = segments[_holder(segments, uncleanable)].base
-    return Share(
+    return LogToClean(
         first_dirty,
         Offset(first_uncleanable),
         sum(segment.size for segment in sealed if segment.base < min(first_dirty, first_uncleanable)),
@@ -88,7 +88,7 @@ def plan_cleaning(
     )
 
 
-def pick_dirtiest(logs: Iterable[tuple[T, Share]]) -> tuple[T, Share] | None:
+def pick_dirtiest(logs: Iterable[tuple[T, LogToClean]]) -> tuple[T, LogToClean] | None:
     """The log with the largest dirty share; None if there is none."""
     return max(logs, key=lambda log: log[1].dirty_ratio, default=None)
 
@@ -98,7 +98,7 @@ def _first_dirty(start: Offset, end: Offset, cleaned_upto: Offset | None) -> Off
     return cleaned_upto if cleaned_upto is not None and start <= cleaned_upto <= end else start
 
 
-def _holder(segments: Sequence[Measured], offset: int) -> int:
+def _holder(segments: Sequence[CleanableSegment], offset: int) -> int:
     """The number of the last segment that begins at `offset` or before; 0 if none does."""
     for number in range(len(segments) - 1, 0, -1):
         if segments[number].base <= offset:
@@ -106,7 +106,7 @@ def _holder(segments: Sequence[Measured], offset: int) -> int:
     return 0
 
 
-def _too_young(dirty: Sequence[Measured], settings: LogSettings, now: Millis) -> int:
+def _too_young(dirty: Sequence[CleanableSegment], settings: LogSettings, now: Millis) -> int:
     """Where records begin that min.compaction.lag.ms protects."""
     if settings.min_compaction_lag_ms > 0:
         for segment in dirty:
@@ -115,7 +115,7 @@ def _too_young(dirty: Sequence[Measured], settings: LogSettings, now: Millis) ->
     return MAX_LONG
 
 
-def _is_overdue(dirty: Sequence[Measured], settings: LogSettings, now: Millis) -> bool:
+def _is_overdue(dirty: Sequence[CleanableSegment], settings: LogSettings, now: Millis) -> bool:
     """Has a record waited for compaction for longer than max.compaction.lag.ms?"""
     if settings.max_compaction_lag_ms == MAX_LONG:
         return False

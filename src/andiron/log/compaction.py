@@ -51,7 +51,7 @@ class Replacement(NamedTuple):
     new: int
 
 
-class Compacted(NamedTuple):
+class CompactionResult(NamedTuple):
     """What a round of compaction has made ready."""
 
     replacements: tuple[Replacement, ...]  # a segment in which nothing changes is in none
@@ -60,7 +60,7 @@ class Compacted(NamedTuple):
     bytes_written: int
 
 
-class Damaged(NamedTuple):
+class UncleanableLog(NamedTuple):
     """A log that cannot be compacted: something in it is not what it should be."""
 
     reason: str
@@ -83,14 +83,14 @@ class CompactionJob:
     load_factor: float = 0.9
     bytes_per_second_max: float = math.inf  # obeyed by the worker's disk
 
-    def run(self, disk: Disk) -> Compacted | Damaged:
+    def run(self, disk: Disk) -> CompactionResult | UncleanableLog:
         """Write the cleaned segments; nothing else is touched."""
         try:
             return self._clean(disk)
         except ProtocolError as error:
-            return Damaged(str(error))
+            return UncleanableLog(str(error))
 
-    def _clean(self, disk: Disk) -> Compacted:
+    def _clean(self, disk: Disk) -> CompactionResult:
         sizes = disk.names(self.directory)
         self._remove_litter(disk, sizes)
         sources = [self._source(disk, base, sizes) for base in self.bases]
@@ -110,7 +110,7 @@ class CompactionJob:
             for group in plan_groups(covered, sizes, self.settings, self.end)
         ]
         disk.sync_directory(self.directory)
-        return Compacted(
+        return CompactionResult(
             tuple(replacement for replacement, _ in written if replacement is not None),
             cleaned_upto,
             sum(source.size for source in covered),

@@ -4,12 +4,12 @@
     ├── meta.properties · .kafka_cleanshutdown · *-offset-checkpoint     directory.py, checkpoints.py
     └── orders-0/                                  one partition: topic, "-", number
         ├── partition.metadata                     partition_metadata.py: the topic's id
-        ├── leader-epoch-checkpoint                epochs.py
+        ├── leader-epoch-checkpoint                leader_epochs.py
         ├── 00000000000000005000.log               a segment, named by its base offset, 20 digits
         ├── 00000000000000005000.index             offset_index.py
         ├── 00000000000000005000.timeindex         time_index.py
         ├── 00000000000000005000.txnindex          abort_index.py, once a transaction was aborted
-        └── 00000000000000005000.snapshot          snapshots.py: producers as of that offset
+        └── 00000000000000005000.snapshot          producer_snapshots.py: producers as of that offset
 
 A file in transition carries a second suffix, and what it means decides what a start does with it:
 

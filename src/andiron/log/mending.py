@@ -26,17 +26,17 @@ DAMAGED = ".damaged"
 _DRAFT = ".mended"
 
 
-class Mending(NamedTuple):
+class MendingPlan(NamedTuple):
     """What is kept behind the damage, and what is lost."""
 
     kept: list[Batch]
     lost: list[Batch]
 
 
-def plan_mending(damage: Damage, snapshot: Offset) -> Mending:
+def plan_mending(damage: Damage, snapshot: Offset) -> MendingPlan:
     """The most that can be kept, where a snapshot stands for everything before `snapshot`."""
     if snapshot <= damage.offset:
-        return Mending([], damage.behind)
+        return MendingPlan([], damage.behind)
     beyond = [batch for batch in damage.behind if batch.next_offset > snapshot]
     kept: list[Batch] = []
     reached = snapshot
@@ -45,10 +45,10 @@ def plan_mending(damage: Damage, snapshot: Offset) -> Mending:
             break
         kept.append(batch)
         reached = Offset(batch.next_offset)
-    return Mending(kept, beyond[len(kept) :])
+    return MendingPlan(kept, beyond[len(kept) :])
 
 
-def mend(disk: Disk, directory: str, damage: Damage, mending: Mending) -> list[str]:
+def mend(disk: Disk, directory: str, damage: Damage, mending: MendingPlan) -> list[str]:
     """Do it; returns what the damaged files are called now."""
     there = segments(disk, directory)
     if mending.kept:

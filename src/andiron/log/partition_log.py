@@ -16,7 +16,7 @@ The laws:
   anything else leaves the log as it is, for a restart to put right.
 - A log that was cut tells `on_cut`, which brings the recovery point on the disk down before anything is appended.
 
-Read next: segment.py below, flushed.py and recovery.py beside it, broker/replicas/partition.py above.
+Read next: segment.py below, flush_state.py and recovery.py beside it, broker/replicas/partition.py above.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from andiron.log import by_time, layout, partition_metadata, recovery
+from andiron.log import layout, partition_metadata, recovery, timestamp_lookup
 from andiron.log.abort_index import AbortedTransaction
-from andiron.log.by_time import Found
-from andiron.log.closing import close_alone
+from andiron.log.clean_shutdown import close_alone
 from andiron.log.disk import Buffer, Disk, File, FileSlice
-from andiron.log.flushed import Flushed, Unsynced
+from andiron.log.flush_state import FlushState, UnsyncedFiles
 from andiron.log.producers import Producers
-from andiron.log.retention import Expired, plan_deletion
+from andiron.log.retention import ExpiredSegment, plan_deletion
 from andiron.log.runs import Run, split
 from andiron.log.segment import RELATIVE_OFFSET_MAX
 from andiron.log.settings import LogSettings
 from andiron.log.storage import storage, storage_error
+from andiron.log.timestamp_lookup import TimestampAndOffset
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition, wall_time
 from andiron.records.batch import Batch, stamp, stamp_append_time
@@ -45,7 +45,7 @@ NO_APPEND_TIME = -1
 Slice: TypeAlias = FileSlice | None
 
 
-class Appended(NamedTuple):
+class LogAppendInfo(NamedTuple):
     """What became of a batch: its offsets, and whether it was there already."""
 
     base_offset: Offset
@@ -65,7 +65,7 @@ class PartitionLog:
 
     def __init__(
         self, disk: Disk, directory: str, partition: TopicPartition, topic_id: TopicId, settings: LogSettings,
-        *, loaded: recovery.Loaded, notices: list[str],
+        *, loaded: recovery.LoadedLog, notices: list[str],
     ) -> None:  # fmt: skip
         """Use `open`."""
         self._disk, self.directory, self.partition, self.topic_id = disk, directory, partition, topic_id
@@ -74,7 +74,7 @@ class PartitionLog:
         self.generation = 0  # grows when the log is cut or deleted: a compaction under way is void then
         self.notices = notices  # what had to be done to open it
         self.on_cut: Callable[[PartitionLog], None] = lambda log: None
-        self._flushed = Flushed(disk, directory, loaded.flushed_end)
+        self._flushed = FlushState(disk, directory, loaded.flushed_end)
         self._active = self.segments.active
         self.replace_settings(settings)
 
@@ -105,14 +105,14 @@ class PartitionLog:
 
     def append(
         self, batch: Batch, records: bytearray | memoryview, leader_epoch: LeaderEpoch, now: Millis
-    ) -> Appended:
+    ) -> LogAppendInfo:
         """Take in one batch as the leader. `records` are exactly its bytes; offset and epoch go into them."""
         producer_id = batch.producer_id
         if producer_id >= 0:
             seen = self.producers.check(batch)
             if seen is not None:
                 first, end = Offset(seen.first_offset), Offset(seen.last_offset + 1)
-                return Appended(first, seen.timestamp, self.start, end, True)
+                return LogAppendInfo(first, seen.timestamp, self.start, end, True)
         base = self.end
         last = base + batch.last_offset_delta
         append_time, timestamp = NO_APPEND_TIME, batch.max_timestamp
@@ -142,7 +142,7 @@ class PartitionLog:
         flushed = self._flushed
         if base == flushed.end:
             flushed.since = now
-        return Appended(base, append_time, self.start, end, False)
+        return LogAppendInfo(base, append_time, self.start, end, False)
 
     def append_replicated(self, records: Buffer, now: Millis) -> Offset:
         """Take in batches as the leader's log has them; a part of one at the end is left out. Returns the end."""
@@ -195,15 +195,15 @@ class PartitionLog:
             raise storage_error(self.partition, error) from error
         return None
 
-    def offset_for_time(self, timestamp: Millis, upto: Offset) -> Found | None:
+    def offset_for_time(self, timestamp: Millis, upto: Offset) -> TimestampAndOffset | None:
         """The first record below `upto` that is as late as `timestamp`."""
         with storage(self.partition):
-            return by_time.first_at_or_after(self.segments, timestamp, self.start, upto)
+            return timestamp_lookup.first_at_or_after(self.segments, timestamp, self.start, upto)
 
-    def offset_of_max_timestamp(self, upto: Offset) -> Found | None:
+    def offset_of_max_timestamp(self, upto: Offset) -> TimestampAndOffset | None:
         """The first record with the largest timestamp of the log, if it lies below `upto`."""
         with storage(self.partition):
-            return by_time.latest(self.segments, self.start, upto)
+            return timestamp_lookup.latest(self.segments, self.start, upto)
 
     def last_stable(self, watermark: Offset) -> Offset:
         """Where what read_committed readers may see ends."""
@@ -274,7 +274,7 @@ class PartitionLog:
             self.start = offset
             self.epochs.truncate_start(offset)
 
-    def delete_old(self, now: Millis, upto: Offset) -> list[Expired]:
+    def delete_old(self, now: Millis, upto: Offset) -> list[ExpiredSegment]:
         """Give up the segments that retention says may go, none beyond `upto`; returns which, and why."""
         with storage(self.partition):
             plan = plan_deletion(
@@ -323,7 +323,7 @@ class PartitionLog:
         """The files handed out last are synced."""
         self._flushed.done(end)
 
-    def settle(self) -> Unsynced | None:
+    def settle(self) -> UnsyncedFiles | None:
         """Write what a start looks for that trusts the log; returns what must reach the disk before `release`."""
         if not self.end:
             return None  # never written to: there is nothing that a start could miss
@@ -338,7 +338,7 @@ class PartitionLog:
             return self._flushed.settle(self.segments, self.epochs)
 
     def close(self) -> None:
-        """Bring everything to the disk, for a start that trusts it; of many logs, together, see closing.py."""
+        """Bring everything to the disk, for a start that trusts it; of many logs, together, see clean_shutdown.py."""
         close_alone(self._disk, self)
 
     def release(self) -> None:

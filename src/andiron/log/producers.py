@@ -19,7 +19,7 @@ sees the watermark move says so (`committed`): nobody may ever read here.
 The law: this state is a function of the log. Whatever is appended, replicated or replayed goes
 through `replay`, and only what a leader takes from a producer is checked before.
 
-Read next: snapshots.py, how it is kept on disk.
+Read next: producer_snapshots.py, how it is kept on disk.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NO_TRANSACTION = -1
 _SEQUENCES = 1 << 31
 
 
-class Remembered(NamedTuple):
+class BatchMetadata(NamedTuple):
     """One batch of a producer."""
 
     last_sequence: int
@@ -71,7 +71,7 @@ class ProducerState:
 
     def __init__(self, producer_id: int, epoch: int) -> None:
         self.id, self.epoch = producer_id, epoch
-        self.batches: list[Remembered] = []
+        self.batches: list[BatchMetadata] = []
         self.next_sequence = 0
         self.last_timestamp: int = NO_TIMESTAMP
         self.coordinator_epoch = -1
@@ -84,7 +84,7 @@ class ProducerState:
             self.batches = []
             self.next_sequence = 0
 
-    def remember(self, batch: Remembered) -> None:
+    def remember(self, batch: BatchMetadata) -> None:
         """`batch` is the latest."""
         batches = self.batches
         if len(batches) == REMEMBERED_BATCHES:
@@ -93,7 +93,7 @@ class ProducerState:
         self.next_sequence = (batch.last_sequence + 1) % _SEQUENCES
         self.last_timestamp = batch.timestamp
 
-    def duplicate_of(self, first_sequence: int, last_sequence: int) -> Remembered | None:
+    def duplicate_of(self, first_sequence: int, last_sequence: int) -> BatchMetadata | None:
         """The remembered batch with exactly these sequences."""
         for seen in self.batches:
             if seen.last_sequence == last_sequence and seen.first_sequence == first_sequence:
@@ -131,7 +131,7 @@ class Producers:
         """What is known of a producer."""
         return self._states.get(producer_id)
 
-    def check(self, batch: Batch) -> Remembered | None:
+    def check(self, batch: Batch) -> BatchMetadata | None:
         """May a leader append this batch? None: yes. If it was appended before: as what."""
         state = self._states.get(batch.producer_id)
         if batch.attributes & CONTROL:
@@ -166,7 +166,7 @@ class Producers:
         attributes, delta = batch.attributes, batch.last_offset_delta
         if attributes & CONTROL:
             return self._end(state, end_marker_of(batch), base_offset, max_timestamp)
-        state.remember(Remembered(batch.last_sequence, base_offset + delta, delta, max_timestamp))
+        state.remember(BatchMetadata(batch.last_sequence, base_offset + delta, delta, max_timestamp))
         if attributes & TRANSACTIONAL and state.transaction_start == NO_TRANSACTION:
             state.transaction_start = base_offset
             self._open[base_offset] = state.id

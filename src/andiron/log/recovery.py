@@ -29,12 +29,12 @@ from typing import NamedTuple
 from andiron.log import layout, scan, transitions
 from andiron.log.checkpoints import CheckpointError
 from andiron.log.disk import Disk
-from andiron.log.epochs import LeaderEpochs
+from andiron.log.leader_epochs import LeaderEpochs
+from andiron.log.producer_snapshots import ProducerSnapshots
 from andiron.log.producers import Producers
 from andiron.log.segment import RELATIVE_OFFSET_MAX, Segment
 from andiron.log.segments import Segments
 from andiron.log.settings import LogSettings
-from andiron.log.snapshots import Snapshots
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.records.batch import CONTROL, Batch
@@ -42,7 +42,7 @@ from andiron.records.batch import CONTROL, Batch
 _OLD_HEADER = Struct(">qiI")  # offset, size and CRC-32 of a message of the formats before batches
 
 
-class Loaded(NamedTuple):
+class LoadedLog(NamedTuple):
     """A log ready to be used."""
 
     segments: Segments
@@ -64,7 +64,7 @@ def load(
     now: Millis,
     sizes: dict[str, int],
     notices: list[str],
-) -> Loaded:
+) -> LoadedLog:
     """Open what is in `directory`, whose listing is `sizes`."""
     sizes = transitions.finish(disk, directory, sizes, settings, notices)
     files = [file for file in map(layout.parse_file_name, sizes) if file is not None and not file.state]
@@ -79,7 +79,7 @@ def load(
         directory,
         [Segment.open(disk, directory, base, settings, sizes=sizes) for base in bases]
         or [Segment.create(disk, directory, log_start, settings, now)],
-        Snapshots(disk, directory, (file.base for file in files if file.kind == layout.SNAPSHOT)),
+        ProducerSnapshots(disk, directory, (file.base for file in files if file.kind == layout.SNAPSHOT)),
     )
     epochs = _load_epochs(disk, directory, sizes, notices)
     opening = _Opening(disk, directory, segments, epochs, settings, now, notices)
@@ -97,7 +97,7 @@ def load(
     epochs.truncate_start(start)
     segments.snapshots.keep(segments.bases, end)
     flushed_end = end if opening.trusted else min(recovery_point, end)
-    return Loaded(segments, epochs, opening.producers, Offset(start), Offset(end), Offset(flushed_end))
+    return LoadedLog(segments, epochs, opening.producers, Offset(start), Offset(end), Offset(flushed_end))
 
 
 def replay_producers(segments: Segments, upto: int, notices: list[str], *, clean: bool = False) -> Producers:

@@ -29,7 +29,7 @@ from andiron.model.ids import Millis, Offset
 from andiron.model.settings import MAX_LONG
 
 
-class Kept(Protocol):
+class RetainableSegment(Protocol):
     """What retention asks of a segment."""
 
     @property
@@ -42,7 +42,7 @@ class Kept(Protocol):
     def max_timestamp(self) -> int: ...
 
 
-class Expired(NamedTuple):
+class ExpiredSegment(NamedTuple):
     """A segment that is to go, and the rule that says so."""
 
     base: int
@@ -50,8 +50,14 @@ class Expired(NamedTuple):
 
 
 def plan_deletion(
-    segments: Sequence[Kept], settings: LogSettings, *, start: Offset, end: Offset, upto: Offset, now: Millis
-) -> list[Expired]:
+    segments: Sequence[RetainableSegment],
+    settings: LogSettings,
+    *,
+    start: Offset,
+    end: Offset,
+    upto: Offset,
+    now: Millis,
+) -> list[ExpiredSegment]:
     """The segments to delete, oldest first. `upto` is the high watermark; the last segment is active."""
     plan = _Plan(segments, end, upto)
     plan.go_on("start", lambda segment, following: following is not None and following.base <= start)
@@ -68,8 +74,8 @@ def plan_deletion(
 class _Plan:
     """How far down the segments the rules have come."""
 
-    def __init__(self, segments: Sequence[Kept], end: Offset, upto: Offset) -> None:
-        self.expired: list[Expired] = []
+    def __init__(self, segments: Sequence[RetainableSegment], end: Offset, upto: Offset) -> None:
+        self.expired: list[ExpiredSegment] = []
         self.bytes_gone = 0  # by the rule at work
         self._segments, self._end, self._upto = segments, end, upto
 
@@ -81,7 +87,9 @@ class _Plan:
     def bytes_left(self) -> int:
         return sum(segment.size for segment in self._segments[len(self.expired) :])
 
-    def go_on(self, rule: str, applies: Callable[[Kept, Kept | None], bool]) -> None:
+    def go_on(
+        self, rule: str, applies: Callable[[RetainableSegment, RetainableSegment | None], bool]
+    ) -> None:
         """Take further segments while the rule applies to them."""
         self.bytes_gone = 0
         while len(self.expired) < len(self._segments):
@@ -93,4 +101,4 @@ class _Plan:
             if is_empty_active or not committed or not applies(segment, following):
                 return
             self.bytes_gone += segment.size
-            self.expired.append(Expired(segment.base, rule))
+            self.expired.append(ExpiredSegment(segment.base, rule))

@@ -9,7 +9,7 @@ their paths are handed out, once, for the node to remove.
 
 The law: there is always an active segment, and bases rise.
 
-Read next: segment.py, snapshots.py.
+Read next: segment.py, producer_snapshots.py.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import overload
 
 from andiron.log import layout
 from andiron.log.disk import Disk, File
+from andiron.log.producer_snapshots import ProducerSnapshots
 from andiron.log.producers import Producers
 from andiron.log.segment import Segment
 from andiron.log.settings import LogSettings
-from andiron.log.snapshots import Snapshots
 from andiron.model.ids import NEVER, Millis
 
 
@@ -32,7 +32,9 @@ class Segments(Sequence[Segment]):
 
     __slots__ = ("_bases", "_directory", "_disk", "_removals", "_segments", "active", "snapshots")
 
-    def __init__(self, disk: Disk, directory: str, segments: Iterable[Segment], snapshots: Snapshots) -> None:
+    def __init__(
+        self, disk: Disk, directory: str, segments: Iterable[Segment], snapshots: ProducerSnapshots
+    ) -> None:
         self._disk, self._directory = disk, directory
         self._removals: list[tuple[Millis, list[str]]] = []
         self.snapshots = snapshots

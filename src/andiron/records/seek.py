@@ -3,7 +3,7 @@
 A batch may hold millions of records, and a node answers nobody else while it looks through them, so native/seek.c
 does where it was compiled: in some 5 ns a record, where a `Record` of each takes a microsecond.
 
-Read next: log/by_time.py, which finds the batch.
+Read next: log/timestamp_lookup.py, which finds the batch.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _NO_TIMESTAMP = -1
 _INT32_MAX, _INT64_MAX = (1 << 31) - 1, (1 << 63) - 1
 
 
-class Walked(NamedTuple):
+class WalkResult(NamedTuple):
     """What a walk has found."""
 
     max_timestamp: int  # -1 if no record has one
@@ -50,7 +50,7 @@ class Walk(Protocol):
 def walk(
     data: Bytes, start: int, stop: int, base_timestamp: int, max_timestamp: int, count: int,
     earliest: int, latest: int, keyed: bool, told_max: int, /,
-) -> Walked | None:  # fmt: skip
+) -> WalkResult | None:  # fmt: skip
     """Look at the `count` records that lie from `start` to `stop` of `data`, which they must fill.
 
     None: all is as it should be, and `max_timestamp` is theirs.
@@ -71,7 +71,7 @@ def check_room(count: int, size: int) -> None:
 def look_at(
     data: Bytes, at: int, end: int, base_timestamp: int, count: int,
     earliest: int, latest: int, keyed: bool, told_max: int,
-) -> tuple[Walked, int]:  # fmt: skip
+) -> tuple[WalkResult, int]:  # fmt: skip
     """The first `count` records, and where they end."""
     max_timestamp, faults, told = _NO_TIMESTAMP, 0, []
     for index in range(count):
@@ -99,7 +99,7 @@ def look_at(
             if faults < told_max:
                 told.append((index, NO_KEY if nameless else OUT_OF_TIME))
             faults += 1
-    return Walked(max_timestamp, faults, tuple(told)), at
+    return WalkResult(max_timestamp, faults, tuple(told)), at
 
 
 def _after_headers(data: Bytes, at: int, stop: int, count: int) -> int:

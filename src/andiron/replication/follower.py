@@ -14,7 +14,7 @@ last may know an older watermark than records that were acknowledged since, and 
 The follower's watermark is the leader's, as far as its own log goes. Consumers may read here up to it (KIP-392), and
 if this follower leads next, it begins with it.
 
-Read next: leader.py, which sees the fetches; log/epochs.py, where two logs part.
+Read next: leader.py, which sees the fetches; log/leader_epochs.py, where two logs part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BASE_OFFSET_BYTES = 8  # with which every batch begins
 
 
 class Epochs(Protocol):
-    """Which leader wrote from where on (log/epochs.py)."""
+    """Which leader wrote from where on (log/leader_epochs.py)."""
 
     latest: LeaderEpoch
 
@@ -66,7 +66,7 @@ class Position(NamedTuple):
     log_start: Offset
 
 
-class Fetched(NamedTuple):
+class FetchPartitionData(NamedTuple):
     """A leader's answer for one partition."""
 
     error: ErrorCode = ErrorCode.NONE
@@ -104,7 +104,7 @@ class FollowerReplica:
         log = self._log
         return Position(log.end, log.epochs.latest, log.start)
 
-    def take(self, fetched: Fetched, now: Millis) -> Next:
+    def take(self, fetched: FetchPartitionData, now: Millis) -> Next:
         """Take in an answer to a fetch from `position`."""
         if fetched.error is ErrorCode.OFFSET_OUT_OF_RANGE:
             return Next.ASK_OFFSETS

@@ -41,7 +41,7 @@ class Changes:
     def _find(self) -> list[Partition]:
         assert self._host.node is not None
         changed, is_open = [], self._host.is_open
-        for partition in self._host.node.broker.partitions:
+        for partition in self._host.node.broker.replica_manager:
             log = partition.log
             look = (
                 log.end, log.start, partition.watermark, log.flushed_end,

@@ -31,7 +31,7 @@ def replicas(world: World, name: tuple[str, int]) -> list[Replica]:
     found = []
     for host in world.hosts.values():
         partition = (
-            None if host.node is None or not host.node.ready else host.node.broker.partitions.peek(name)
+            None if host.node is None or not host.node.ready else host.node.broker.replica_manager.peek(name)
         )
         if partition is not None:
             found.append(Replica(host, partition))
@@ -53,7 +53,7 @@ def all_led(world: World) -> Iterator[Replica]:
         partition.name: None
         for host in world.hosts.values()
         if host.node is not None
-        for partition in host.node.broker.partitions
+        for partition in host.node.broker.replica_manager
     }
     for name in names:
         replica = leading(world, name)

@@ -43,7 +43,7 @@ class Newest(Watcher):
         """The replicas of a host that just stepped of which a law may find something else than after its last step:
         those that have changed, or all if the metadata has."""
         assert host.node is not None
-        return host.node.broker.partitions if self._has_moved else host.changed
+        return host.node.broker.replica_manager if self._has_moved else host.changed
 
     def partition(self, place: Place) -> PartitionImage | None:
         """How a partition stands."""

@@ -285,7 +285,7 @@ def test_a_controller_alone_hosts_nothing_and_decides_everything():
     write(cluster, "t", b"a")
 
     assert cluster.controller == 4
-    assert len(cluster.broker(4).partitions) == 0
+    assert len(cluster.broker(4).replica_manager) == 0
     assert 4 not in cluster.image.brokers
 
 

@@ -171,12 +171,12 @@ def test_a_follower_that_lags_leaves_the_isr_and_joins_again_when_it_has_caught_
     write_without_waiting = begin_produce(cluster, "t", b"a", timeout_ms=100_000)
     cluster.until(lambda: isr(cluster, "t") == [1, 2])
     assert produced(write_without_waiting).error_code == 0
-    assert cluster.broker(1).in_sync.shrinks == 1
+    assert cluster.broker(1).alter_partition_manager.shrinks == 1
 
     cluster.heal()
     cluster.until(lambda: all_in_sync(cluster, "t"))
 
-    assert cluster.broker(1).in_sync.expands == 1
+    assert cluster.broker(1).alter_partition_manager.expands == 1
     assert ends(cluster, "t") == {1: 1, 2: 1, 3: 1}
 
 
@@ -198,7 +198,7 @@ def test_many_partitions_of_a_broker_that_is_gone_leave_their_isrs_together(clus
 
     log = cluster.broker(4).metadata.partition.log
     assert log.end - end == 40
-    assert cluster.broker(1).in_sync.shrinks == 40
+    assert cluster.broker(1).alter_partition_manager.shrinks == 40
 
 
 # ── followers that cannot go on ──────────────────────────────────────────────────────

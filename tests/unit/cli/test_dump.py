@@ -11,7 +11,7 @@ import pytest
 from andiron.cli import dump
 from andiron.cli.dump import DataFile, DumpError, Kind, ReadOnlyFile, data_file
 from andiron.controller.records import NoOpRecord, TopicRecord, encode_record
-from andiron.log.snapshots import SnapshotError
+from andiron.log.producer_snapshots import SnapshotError
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.quorum.records import LeaderChangeMessage, LeaderChangeVoter, encode_control

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from andiron.log.checkpoints import CLEANED_UPTO, decode_offsets
-from andiron.log.cleaner import Cleaner, Means
-from andiron.log.compaction import Damaged
+from andiron.log.cleaner import Cleaner, CleanerBudget
+from andiron.log.compaction import UncleanableLog
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.ids import TopicId, TopicPartition
@@ -43,7 +43,7 @@ class World:
             log.append(Batch(batch), memoryview(batch), 0, NOW)
         flush(log)
 
-    def next_job(self, means=Means()):
+    def next_job(self, means=CleanerBudget()):
         return self.cleaner.next_job([(log, log.end) for log in self.logs], NOW, means)
 
     def finish(self, job):
@@ -135,7 +135,7 @@ def test_a_job_gets_the_means_and_what_it_must_know_of_producers(world):
         batch = build([Record(0, 1, b"z", b"z")], producer_id=9, producer_epoch=3, base_sequence=sequence)
         log.append(Batch(batch), memoryview(batch), 0, NOW)
 
-    job = world.next_job(Means(1 << 20, 0.5, 1000.0))
+    job = world.next_job(CleanerBudget(1 << 20, 0.5, 1000.0))
 
     assert (job.buffer_bytes, job.load_factor, job.bytes_per_second_max) == (1 << 20, 0.5, 1000.0)
     assert job.producers == {9: (7, 3)}
@@ -229,7 +229,7 @@ def test_a_damaged_log_is_not_tried_again(world):
     world.log(keys=b"aaaaaa")
     world.next_job()
 
-    world.cleaner.finish(Damaged("rotten"), None, NOW)
+    world.cleaner.finish(UncleanableLog("rotten"), None, NOW)
 
     assert world.next_job() is None
 

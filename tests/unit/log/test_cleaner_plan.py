@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from andiron.log.cleaner_plan import Share, pick_dirtiest, plan_cleaning
+from andiron.log.cleaner_plan import LogToClean, pick_dirtiest, plan_cleaning
 from andiron.log.settings import LogSettings
 
 
@@ -35,7 +35,7 @@ def share(segments=SEGMENTS, *, start=0, end=35, cleaned_upto=None, last_stable=
 
 
 def test_a_log_never_cleaned_is_dirty_up_to_its_active_segment():
-    assert share() == Share(0, 30, clean_bytes=0, dirty_bytes=600, is_overdue=False)
+    assert share() == LogToClean(0, 30, clean_bytes=0, dirty_bytes=600, is_overdue=False)
 
 
 def test_what_lies_below_the_checkpoint_is_clean():
@@ -73,7 +73,7 @@ def test_a_log_with_an_active_segment_only_has_nothing_to_clean():
 
 
 def test_a_log_is_due_above_the_dirty_ratio():
-    half = Share(10, 30, 100, 100, False)
+    half = LogToClean(10, 30, 100, 100, False)
 
     assert half.is_due(LogSettings(min_cleanable_dirty_ratio=0.49))
     assert not half.is_due(LogSettings(min_cleanable_dirty_ratio=0.5))
@@ -102,9 +102,9 @@ def test_an_overdue_log_with_nothing_to_clean_is_not_due():
 
 def test_the_dirtiest_log_goes_first():
     logs = [
-        ("a", Share(0, 9, 100, 50, False)),
-        ("b", Share(0, 9, 0, 10, False)),
-        ("c", Share(0, 9, 1, 1, True)),
+        ("a", LogToClean(0, 9, 100, 50, False)),
+        ("b", LogToClean(0, 9, 0, 10, False)),
+        ("c", LogToClean(0, 9, 1, 1, True)),
     ]
 
     assert pick_dirtiest(logs)[0] == "b"

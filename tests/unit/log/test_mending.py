@@ -2,7 +2,7 @@
 
 from andiron.log.damage import find_damage
 from andiron.log.flushed_mark import FlushedMark
-from andiron.log.mending import Mending, mend, plan_mending
+from andiron.log.mending import MendingPlan, mend, plan_mending
 from unit.log.test_damage import LOG, batch, disk, flip, written  # noqa: F401
 
 
@@ -29,7 +29,7 @@ def test_a_snapshot_beyond_the_damage_saves_what_follows_it(disk):  # noqa: F811
     assert bases(plan_mending(damage, 6).kept) == [6, 9]
     assert bases(plan_mending(damage, 7).kept) == [6, 9], "a batch that it reaches into comes with it"
     assert bases(plan_mending(damage, 9).kept) == [9]
-    assert plan_mending(damage, 12) == Mending([], [])
+    assert plan_mending(damage, 12) == MendingPlan([], [])
     assert bases(plan_mending(damage, 4).lost) == [6, 9], "5 is in neither"
 
 

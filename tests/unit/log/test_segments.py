@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from andiron.log.layout import CLEANED
+from andiron.log.producer_snapshots import ProducerSnapshots
 from andiron.log.producers import Producers
 from andiron.log.segment import Segment
 from andiron.log.segments import Segments
 from andiron.log.settings import LogSettings
-from andiron.log.snapshots import Snapshots
 from andiron.model.ids import NEVER
 from andiron.records.batch import Batch
 from andiron.sim.disk import MemoryDisk
@@ -31,7 +31,7 @@ def write(segment):
 def segments_of(disk, *bases):
     """One batch of ten records in each; all but the first were rolled to."""
     first = Segment.create(disk, "t-0", bases[0], SETTINGS, 0)
-    segments = Segments(disk, "t-0", [first], Snapshots(disk, "t-0", ()))
+    segments = Segments(disk, "t-0", [first], ProducerSnapshots(disk, "t-0", ()))
     write(first)
     for base in bases[1:]:
         segments.roll(base, Producers(), SETTINGS, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.replication.follower import Fetched, FollowerReplica, Next, Position
+from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
 from andiron.sim.disk import MemoryDisk
 from unit.log.logs import append, flush, offsets, open_log
 
@@ -32,7 +32,7 @@ def test_a_follower_that_starts_empty_fetches_from_the_beginning(leader):
     follower = FollowerReplica(log, watermark=0)
     assert follower.position() == Position(0, -1, 0)
 
-    assert follower.take(Fetched(records=records(leader), watermark=4), 0) is Next.FETCH
+    assert follower.take(FetchPartitionData(records=records(leader), watermark=4), 0) is Next.FETCH
 
     assert records(log) == records(leader)
     assert follower.position() == Position(6, 3, 0)
@@ -43,11 +43,11 @@ def test_its_watermark_is_the_leaders_as_far_as_its_own_log_goes(leader):
     follower = FollowerReplica(log_of(1), watermark=9)
     assert follower.watermark == 2
 
-    follower.take(Fetched(watermark=6), 0)
+    follower.take(FetchPartitionData(watermark=6), 0)
     assert follower.watermark == 2
-    follower.take(Fetched(records=records(leader, 2), watermark=6), 0)
+    follower.take(FetchPartitionData(records=records(leader, 2), watermark=6), 0)
     assert follower.watermark == 6
-    follower.take(Fetched(watermark=3), 0)
+    follower.take(FetchPartitionData(watermark=3), 0)
     assert follower.watermark == 6, "a leader that has just begun may know an older one"
 
 
@@ -65,7 +65,7 @@ def test_what_the_leader_never_had_is_cut_off(mine, told, end):
     log = log_of(*mine)
     follower = FollowerReplica(log, watermark=log.end)
 
-    assert follower.take(Fetched(diverging=told, watermark=99), 0) is Next.FETCH
+    assert follower.take(FetchPartitionData(diverging=told, watermark=99), 0) is Next.FETCH
 
     assert (log.end, follower.watermark) == (end, end)
 
@@ -73,7 +73,7 @@ def test_what_the_leader_never_had_is_cut_off(mine, told, end):
 def test_records_that_the_leader_has_deleted_go_here_too(leader):
     log = log_of(1, 1, 3)
 
-    FollowerReplica(log, watermark=6).take(Fetched(log_start=3, watermark=6), 0)
+    FollowerReplica(log, watermark=6).take(FetchPartitionData(log_start=3, watermark=6), 0)
 
     assert log.start == 3
 
@@ -81,7 +81,7 @@ def test_records_that_the_leader_has_deleted_go_here_too(leader):
 def test_a_follower_whose_place_is_gone_goes_where_the_leader_begins():
     log = log_of(1, 1)
     follower = FollowerReplica(log, watermark=4)
-    assert follower.take(Fetched(ErrorCode.OFFSET_OUT_OF_RANGE), 0) is Next.ASK_OFFSETS
+    assert follower.take(FetchPartitionData(ErrorCode.OFFSET_OUT_OF_RANGE), 0) is Next.ASK_OFFSETS
 
     follower.go_to(leader_start=100, leader_end=200, now=0)
 
@@ -94,7 +94,7 @@ def test_a_batch_that_the_leaders_log_starts_in_the_middle_of_comes_whole(leader
     follower = FollowerReplica(log, watermark=2)
     follower.go_to(leader_start=3, leader_end=6, now=0)
 
-    follower.take(Fetched(records=records(leader, 3), log_start=3, watermark=6), 0)
+    follower.take(FetchPartitionData(records=records(leader, 3), log_start=3, watermark=6), 0)
 
     assert (log.start, log.end, offsets(log, 3)) == (3, 6, [(2, 3), (4, 5)])
 
@@ -118,11 +118,11 @@ def test_what_a_full_disk_leaves_of_a_log_that_began_again_does_not_end_below_it
 
     disk.fill_up(10)
     with pytest.raises(ProtocolError):
-        follower.take(Fetched(records=records(leader, 3), log_start=3, watermark=6), 0)
+        follower.take(FetchPartitionData(records=records(leader, 3), log_start=3, watermark=6), 0)
     assert follower.watermark <= log.end
 
     disk.free_up()
-    follower.take(Fetched(records=records(leader, 3), log_start=3, watermark=6), 0)
+    follower.take(FetchPartitionData(records=records(leader, 3), log_start=3, watermark=6), 0)
     assert (log.start, log.end, follower.watermark) == (3, 6, 6)
 
 
@@ -137,7 +137,7 @@ def test_a_cut_that_cannot_be_synced_is_a_cut_all_the_same(told):
 
     disk.fail_syncs()
     with pytest.raises(ProtocolError):
-        follower.take(Fetched(diverging=told), 0)
+        follower.take(FetchPartitionData(diverging=told), 0)
 
     end = told[1]
     assert (log.end, log.flushed_end, follower.watermark) == (end, end, end)
@@ -148,7 +148,7 @@ def test_a_cut_that_cannot_be_synced_is_a_cut_all_the_same(told):
 def test_other_errors_pass_or_the_metadata_says_what_to_do(code):
     log = log_of(1)
 
-    assert FollowerReplica(log, watermark=0).take(Fetched(ErrorCode[code]), 0) is Next.PAUSE
+    assert FollowerReplica(log, watermark=0).take(FetchPartitionData(ErrorCode[code]), 0) is Next.PAUSE
     assert log.end == 2
 
 
@@ -157,7 +157,7 @@ def test_a_follower_lags_by_what_is_committed_and_not_here(leader):
     follower = FollowerReplica(log, watermark=0)
     assert follower.lag == 0
 
-    follower.take(Fetched(watermark=6), 0)
+    follower.take(FetchPartitionData(watermark=6), 0)
     assert follower.lag == 6
-    follower.take(Fetched(records=records(leader), watermark=6), 0)
+    follower.take(FetchPartitionData(records=records(leader), watermark=6), 0)
     assert follower.lag == 0

@@ -142,7 +142,7 @@ class Quiet:
     # ── looking inside ──
 
     def partition(self, name=ORDERS):
-        return self.host.node.broker.partitions.get(name)
+        return self.host.node.broker.replica_manager.get(name)
 
     def mirror(self, name=ORDERS):
         return self.mirrors.of(self.host, self.partition(name))

@@ -145,7 +145,7 @@ def test_a_clock_that_is_set_neither_ends_what_waits_nor_lets_it_wait_for_ever(q
     quiet.run(1_000)
     assert answers
     quiet.write(b"now")
-    appended_at = quiet.host.node.broker.partitions.get(ORDERS).log.segments.active.max_timestamp
+    appended_at = quiet.host.node.broker.replica_manager.get(ORDERS).log.segments.active.max_timestamp
     assert abs(appended_at - quiet.world.now - jump_ms) < 100, (
         "it is written down what the clock on the wall says"
     )

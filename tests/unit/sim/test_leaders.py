@@ -25,7 +25,7 @@ def test_of_several_that_think_they_lead_the_latest_does(quiet, monkeypatch):
 
     class There:
         ready = True
-        broker = type("Broker", (), {"partitions": Partitions()})
+        broker = type("Broker", (), {"replica_manager": Partitions()})
 
     other.node = There
     quiet.world.hosts[2] = other

@@ -34,4 +34,4 @@ def test_all_replicas_are_concerned_when_the_metadata_has_moved_and_else_those_t
     assert list(newest.concerned(leader)) == list(leader.changed)
     newest.applied += 1
     newest.stepped(leader)
-    assert list(newest.concerned(leader)) == list(leader.node.broker.partitions)
+    assert list(newest.concerned(leader)) == list(leader.node.broker.replica_manager)

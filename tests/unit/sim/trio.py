@@ -102,7 +102,7 @@ class Trio:
         return [host for host in self.hosts if host is not self.leader(name)]
 
     def partition(self, host, name=ORDERS):
-        return host.node.broker.partitions.get(name)
+        return host.node.broker.replica_manager.get(name)
 
     def write(self, value=b"x", acks=-1, partition=ORDERS):
         sent = self.ledger.write(partition, [(self.world.now, None, value)], codec=0, producer=(-1, -1, -1))

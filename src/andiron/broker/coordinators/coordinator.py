@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from andiron.broker.coordinators.shard import Encode, Read, Shard
-from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
@@ -70,7 +70,7 @@ class Coordinator(Generic[M]):
         self._shards: dict[int, Shard[M]] = {}  # loaded
         self._loading: dict[int, tuple[Shard[M], Offset]] = {}  # and where the next piece begins
         self.timers: Timers[int] = Timers()
-        self._seldom = Seldom()
+        self._log_limiter = LogLimiter()
 
     def __iter__(self) -> Iterator[Shard[M]]:
         """The shards that serve."""
@@ -129,7 +129,7 @@ class Coordinator(Generic[M]):
         try:
             self._run(index, request, now, 0)
         except ProtocolError as error:
-            if (since := self._seldom.again(error.detail, now)) is not None:
+            if (since := self._log_limiter.again(error.detail, now)) is not None:
                 log.warning("%s-%d: what is due has to wait: %s%s", self.topic, index, error.detail, since)
             if index in self._shards:
                 self.timers.set(index, Millis(now + RETRY_MS))

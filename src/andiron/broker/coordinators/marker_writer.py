@@ -22,11 +22,11 @@ import logging
 from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS_TOPIC
 from andiron.broker.coordinators.group_coordinator import GroupCoordinator
 from andiron.broker.metadata.metadata import Metadata
-from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.partition import Marker, Partition, Written
-from andiron.broker.replicas.partitions import Partitions
+from andiron.broker.replicas.partition import LogAppendResult, Marker, Partition
+from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.groups.records import TransactionEnded
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
@@ -43,20 +43,25 @@ class MarkerWriter:
     """Appends markers to the partitions that are led here."""
 
     def __init__(
-        self, metadata: Metadata, partitions: Partitions, groups: GroupCoordinator, step: Step
+        self, metadata: Metadata, replica_manager: ReplicaManager, groups: GroupCoordinator, step: Step
     ) -> None:
-        self._metadata, self._partitions, self._groups, self._step = metadata, partitions, groups, step
-        self._seldom = Seldom()
+        self._metadata, self._replica_manager, self._groups, self._step = (
+            metadata,
+            replica_manager,
+            groups,
+            step,
+        )
+        self._log_limiter = LogLimiter()
 
     def write(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:
         """Append a marker to each of the partitions; the Wait gives what became of it, as an Outcome."""
         outcome: Outcome = {}
-        pending: dict[TopicPartition, tuple[Partition, Written]] = {}
+        pending: dict[TopicPartition, tuple[Partition, LogAppendResult]] = {}
         refused: list[str] = []
         for name in partitions:
             outcome[name] = ErrorCode.NONE
             try:
-                partition = self._partitions.find(name.topic, name.partition, self._metadata.image)
+                partition = self._replica_manager.find(name.topic, name.partition, self._metadata.image)
                 written = partition.append_marker(marker, now)
             except ProtocolError as error:
                 outcome[name] = error.code
@@ -65,19 +70,21 @@ class MarkerWriter:
             if written is not None:
                 self._note(partition, written, marker, now)
             pending[name] = partition, written or partition.written_before(now)
-        if refused and (since := self._seldom.again(marker.producer_id, now)) is not None:
+        if refused and (since := self._log_limiter.again(marker.producer_id, now)) is not None:
             others = f", and {len(refused) - 1} more" if len(refused) > 1 else ""
             log.warning("the marker of producer %d: %s%s%s", marker.producer_id, refused[0], others, since)
         return _wait(outcome, pending, now)
 
-    def _note(self, partition: Partition, written: Written, marker: Marker, now: Millis) -> None:
+    def _note(self, partition: Partition, written: LogAppendResult, marker: Marker, now: Millis) -> None:
         self._step.appended(partition, written)
         if partition.name.topic == OFFSETS_TOPIC:
             ended = TransactionEnded(marker.producer_id, marker.committed)
             self._groups.transaction_ended(partition, written.base_offset, ended)
 
 
-def _wait(outcome: Outcome, pending: dict[TopicPartition, tuple[Partition, Written]], now: Millis) -> Wait:
+def _wait(
+    outcome: Outcome, pending: dict[TopicPartition, tuple[Partition, LogAppendResult]], now: Millis
+) -> Wait:
     def settled() -> bool:
         for name, (partition, written) in list(pending.items()):
             try:

@@ -17,7 +17,7 @@ from andiron.broker.coordinators.coordinator_calls import ask_coordinator
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.verification_guards import Guard, Guards
+from andiron.broker.replicas.verification_guards import VerificationGuard, VerificationGuards
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
 from andiron.records.batch import TRANSACTIONAL, Batch
@@ -88,7 +88,7 @@ class Admission:
 
     __slots__ = ("_code", "_guard", "_guards", "_producer_id", "_untold")
 
-    def __init__(self, guards: Guards, batch: Batch, *, adds: bool, now: Millis) -> None:
+    def __init__(self, guards: VerificationGuards, batch: Batch, *, adds: bool, now: Millis) -> None:
         self._guards, self._producer_id = guards, batch.producer_id
         self._guard = guards.begin(batch.producer_id, batch.producer_epoch, batch.base_sequence, now)
         self._code = ErrorCode.NONE
@@ -101,7 +101,7 @@ class Admission:
         if code is not ErrorCode.NONE and code not in PASSING:
             self._guards.end(self._producer_id, self._guard)
 
-    def guard(self) -> Guard:
+    def guard(self) -> VerificationGuard:
         """What to append the batch with; the error for its client if the coordinator would not have it."""
         if self._code in self._untold:
             raise TRY_AGAIN.error(f"the coordinator of the transaction cannot tell yet: {self._code.name}")

@@ -22,7 +22,7 @@ from andiron.broker.coordinators.marker_sender import MarkerSender
 from andiron.broker.coordinators.marker_writer import Outcome
 from andiron.broker.coordinators.shard import Shard, readable, understood
 from andiron.broker.metadata.metadata import Metadata
-from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.slices import InSlices
 from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
@@ -59,7 +59,7 @@ class TransactionCoordinator:
     ) -> None:
         self.settings, self._metadata = settings, metadata
         self._markers, self._step = markers, step
-        self._retries, self._seldom = Timetable(), Seldom()
+        self._retries, self._log_limiter = Timetable(), LogLimiter()
         self.shards = Coordinator(TOPIC, Plan(self._machine, encode_record, _records, owes=True), step)
 
     def partition_of(self, transactional_id: str) -> int:
@@ -129,7 +129,7 @@ class TransactionCoordinator:
         """Let the machine know; if it cannot write that down, nobody else is going to tell it again."""
 
         def again(error: ProtocolError) -> None:
-            if (since := self._seldom.again(shard, now)) is not None:
+            if (since := self._log_limiter.again(shard, now)) is not None:
                 log.warning(
                     "%s: its end cannot be written yet: %s%s", told.transactional_id, error.detail, since
                 )

@@ -37,7 +37,7 @@ def _move(broker: Broker, name: TopicPartition, path: str, now: Millis) -> Error
     if not broker.directories.has(path):
         return ErrorCode.LOG_DIR_NOT_FOUND
     try:
-        partition = broker.partitions.get(name)
+        partition = broker.replica_manager.get(name)
         if partition is not None and partition.failure is not None:
             return ErrorCode.KAFKA_STORAGE_ERROR
         if partition is not None:

@@ -33,7 +33,7 @@ def handle(broker: Broker, request: Request[DescribeLogDirsRequest]) -> Describe
             topic = held.setdefault(path, {}).setdefault(name.topic, DescribeLogDirsTopic(name.topic))
             topic.partitions.append(DescribeLogDirsPartition(name.partition, log.size, lag, is_future))
 
-    for each in broker.partitions:
+    for each in broker.replica_manager:
         show(broker.directories.directory_of(each.name), each.name, each.log, each.fetch_lag, is_future=False)
     for move in broker.housekeeping.moves:
         show(move.path, move.partition.name, move.copy, move.lag, is_future=True)

@@ -2,71 +2,81 @@
 
 Answers at once when `min_bytes` are there or something went wrong, else waits up to
 `max_wait_ms` for one of its partitions to move (a long poll). What a consumer may see
-ends at the high watermark, or for read_committed at the last stable offset. The first
+ends at the high watermark, or for read_committed at the last stable offset (LSO). The first
 partition with records gives at least one whole batch, however large; the rest share what
 is left of `max_bytes`. Records are never read here: the answer carries FileSlices, and
 the edge sends them from the page cache.
 
-A follower fetches as a consumer does, and sees everything up to the end. What it asks for tells what it holds, and
-that counts (replication/leader.py) before it is served, unless its log parts from this one: then it is told where.
-One that the metadata log does not reach any more is told of a snapshot instead.
-Consumers may read from followers too (KIP-392), up to the watermark that is known there. A leader that has just begun
-may not know how far its log is committed: who asks for what comes then waits, and is told OFFSET_NOT_AVAILABLE, as by
-ListOffsets, where Kafka tells an earlier watermark; consumers ask again.
+A follower fetches as a consumer does, and sees everything up to the log end offset. What it asks for tells what it
+holds, and that counts (replication/leader.py) before it is served, unless its log parts from this one: then it is told
+where. One that the metadata log does not reach any more is told of a snapshot instead. What a fetch by a consumer, one
+by a follower and one of the metadata log do differently is in replicas/partition_readers.py.
 
-Version 7 brings sessions (fetch_sessions.py), 13 topic ids for names, 16 tells who leads instead (leader_hints.py).
+A leader that has just begun may not know how far its log is committed: who asks for what comes then waits, and is told
+OFFSET_NOT_AVAILABLE, as by ListOffsets, where Kafka tells an earlier watermark; consumers ask again.
+
+Each partition is looked up once a request, in a session once in its life; and again only if it has gone away meanwhile
+(`Partition.retired`): its topic may be there anew when a fetch that waits looks next. Its leader epoch and divergence
+are judged with every look.
+
+Version 7 brings sessions (fetch_sessions.py, KIP-227), 13 topic ids for names (KIP-516), 16 tells who leads instead
+(leader_hints.py, KIP-951).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from typing import TypeAlias
 
 from andiron.broker.broker import Broker
 from andiron.broker.metadata.raft_requests import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.fetch_findings import Found, standing
-from andiron.broker.replicas.fetch_sessions import UNTOLD, Asked, FetchSession, all_asked, once
-from andiron.broker.replicas.follower_states import Fetched
+from andiron.broker.replicas.fetch_sessions import (
+    UNTOLD,
+    CachedPartition,
+    FetchSession,
+    distinct_partitions_of,
+)
 from andiron.broker.replicas.leader_hints import LeaderHints
+from andiron.broker.replicas.log_read_result import LogReadResult, standing
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.preferred_read_replica import HERE, is_rack_aware, nearest
-from andiron.broker.replicas.replication_quota import is_throttled
+from andiron.broker.replicas.partition_readers import (
+    READ_COMMITTED,
+    ConsumerReader,
+    FollowerReader,
+    MetadataConsumerReader,
+    MetadataFollowerReader,
+    PartitionReader,
+    leader_told,
+    replica_of,
+)
 from andiron.broker.settings.listeners import Scope
 from andiron.broker.telemetry.traffic import count
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.ids import Millis, Offset
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.fetch import (
     AbortedTransaction,
-    EpochEndOffset,
     FetchableTopicResponse,
-    FetchPartition,
     FetchRequest,
     FetchResponse,
-    LeaderIdAndEpoch,
     NodeEndpoint,
-    SnapshotId,
 )
 
 API = ApiKey.FETCH
 SERVED = ADVERTISED = (4, 18)
 SCOPE = Scope.BOTH
 
-READ_COMMITTED = 1
 SLICE = 500  # partitions that are looked at in one go
-FROM_FOLLOWERS_SINCE = 11  # the version whose consumers can be sent to the nearest replica
-
-
-class Replica(NamedTuple):
-    """A follower that fetches, and in which of its lives."""
-
-    id: NodeId
-    broker_epoch: int
-
+LED_ELSEWHERE = {
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.FENCED_LEADER_EPOCH,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+}  # with these it is told who leads (KIP-951)
 
 Answer: TypeAlias = FetchResponse | Wait
 
@@ -76,11 +86,11 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> Answer | InSlices[
     if body.cluster_id not in (None, broker.cluster_id):
         return FetchResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID.number)
     try:
-        session = broker.sessions.enter(body, request.version, request.now)
+        session = broker.fetch_sessions.enter(body, request.version, request.now)
     except ProtocolError as error:
         return FetchResponse(error_code=error.code.number)
     if session is not None:
-        session.is_replicas = _replica(body) is not None
+        session.is_replicas = replica_of(body) is not None
         broker.step.touch(session)  # an earlier fetch of the session waits no longer
     fetch = Fetch(broker, request, session)
     if fetch.is_long:
@@ -121,72 +131,73 @@ class Fetch:
 
     def __init__(self, broker: Broker, request: Request[FetchRequest], session: FetchSession | None) -> None:
         body = request.body
-        self._broker, self._body, self._session, self._conn = broker, body, session, request.conn
-        self._replica = _replica(body)
-        self._anywhere = self._replica is None and request.version >= FROM_FOLLOWERS_SINCE
-        selector = broker.settings.replication.replica_selector_class
-        self._rack = body.rack_id if self._anywhere and is_rack_aware(selector) else ""
-        self._session_epoch = 0 if session is None else session.epoch
+        self._broker, self._body, self._session = broker, body, session
+        self._conn, self._version = request.conn, request.version
         self._hints = LeaderHints(broker, request.listener)
-        self._committed = body.isolation_level == READ_COMMITTED
+        self._replica = replica_of(body)
+        self._reader: PartitionReader = (
+            ConsumerReader(broker, body, request.version)
+            if self._replica is None
+            else FollowerReader(broker, self._replica, request.conn)
+        )
+        self._session_epoch = 0 if session is None else session.epoch
+        self._read_committed = body.isolation_level == READ_COMMITTED
         self._incremental = session is not None and body.session_epoch > 0
-        self.asked = once(body) if session is None else session.partitions()
+        self.asked = distinct_partitions_of(body) if session is None else session.partitions()
         to_look_at = session.fresh if session is not None and self._incremental else self.asked
         self.is_long = len(to_look_at) > SLICE
-        self.found: list[Found] = []
+        self.found: list[LogReadResult] = []
+        self._judged: dict[Hashable, LogReadResult] = {}  # a follower's positions, until they are read from
         self._has_looked = self._just_looked = False
         self._size = self._left = 0
         self._topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
+
+    @cached_property
+    def _metadata_reader(self) -> PartitionReader:
+        if self._replica is None:
+            return MetadataConsumerReader(self._broker, self._body, self._version, self._hints)
+        return MetadataFollowerReader(self._broker, self._replica, self._conn, self._hints)
+
+    def _reader_of(self, asked: CachedPartition) -> PartitionReader:
+        is_metadata = asked.topic_id == METADATA_TOPIC_ID and asked.wanted.partition == 0
+        return self._metadata_reader if is_metadata else self._reader
+
+    def _partition(self, asked: CachedPartition, reader: PartitionReader) -> Partition:
+        """The partition that is asked for: looked up when it is first asked for, or is not what it was any more."""
+        partition = asked.partition
+        return reader.find(asked) if partition is None or partition.retired else partition
 
     def watched(self) -> tuple[Hashable, ...]:
         """What may bring an answer: the session, which hears of its partitions, or else each of them."""
         if self._session is not None:
             return (self._session,)
-        hosted: dict[Hashable, None] = {}
-        for asked in self.asked:
-            try:
-                hosted[self._partition(asked)] = None
-            except ProtocolError:
-                continue  # found to be an error already: such a fetch does not wait
-        return tuple(hosted)
+        return tuple(dict.fromkeys(found.partition for found in self.found if found.partition is not None))
+
+    # ── what a follower's positions say ──────────────────────────────────────────────
 
     def note_progress(self, now: Millis) -> None:
         """What a follower asks for tells what it holds."""
         for asked in self.begin_to_note(now):
             self.note(asked, now)
 
-    def begin_to_note(self, now: Millis) -> Iterable[Asked]:
+    def begin_to_note(self, now: Millis) -> Iterable[CachedPartition]:
         """The partitions of which a follower brings news: in a session, none of the others."""
         if self._replica is None:
             return ()
-        self._broker.followers.heard_of(self._replica.id, self._conn, now)
-        return all_asked(self._body)
+        self._broker.follower_states.heard_of(self._replica.id, self._conn, now)
+        return self.asked if self._session is None else self._session.named_by(self._body)
 
-    def note(self, asked: Asked, now: Millis) -> None:
-        """What a follower holds of a partition."""
+    def note(self, asked: CachedPartition, now: Millis) -> None:
+        """Judge the position that a follower names in a partition, and take note of what it holds."""
         with suppress(ProtocolError):  # its answer will say what is wrong
-            self._note(self._partition(asked), asked.wanted, now)
+            reader, found = self._reader_of(asked), LogReadResult(asked)
+            found.partition = partition = self._partition(asked, reader)
+            reader.judge(partition, found)
+            found.judged_in = partition.epoch
+            self._judged[asked.key] = found
+            reader.note(partition, found, now)
 
-    def _note(self, partition: Partition, wanted: FetchPartition, now: Millis) -> None:
-        """Only what this very log has counts: a follower that parted from it holds something else."""
-        leader, offset = partition.leader(), Offset(wanted.fetch_offset)
-        partition.check_epoch(wanted.current_leader_epoch)
-        if partition is self._broker.metadata.partition:
-            self._check_identity(wanted)
-        if self._snapshot(partition, wanted) is not None:
-            return
-        if wanted.last_fetched_epoch >= 0 and _divergence(
-            partition, LeaderEpoch(wanted.last_fetched_epoch), offset
-        ):
-            return
-        if partition.log.start <= offset <= leader.end and self._replica is not None:
-            seen = Fetched(*self._replica, offset, Offset(wanted.log_start_offset), self._conn)
-            self._broker.followers.fetched(partition, seen, now)
-
-    def _check_identity(self, wanted: FetchPartition) -> None:
-        if self._replica is not None:
-            raft = self._broker.metadata.raft
-            raft.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.step.now)
+    # ── what there is to read ────────────────────────────────────────────────────────
 
     def begin_to_wait(self) -> None:
         """There is not enough, as of this moment."""
@@ -210,12 +221,13 @@ class Fetch:
         return self.has_enough
 
     def begin_to_look(self) -> None:
+        """A look begins: nothing of it counts that an earlier one has found."""
         self._left = min(self._body.max_bytes, self._broker.settings.broker.fetch_max_bytes)
         self._size, self.found, self._has_looked = 0, [], True
         if self._session is not None and self._incremental:
             self.asked = list(self._session.fresh.values())
 
-    def look_at(self, asked: Asked) -> None:
+    def look_at(self, asked: CachedPartition) -> None:
         """Find what there is of the next partition."""
         session = self._session
         found = self._look(asked, self._left, at_least_one=self._size == 0)
@@ -230,6 +242,7 @@ class Fetch:
 
     @property
     def has_enough(self) -> bool:
+        """Whether there are min_bytes, or something that cannot wait for them."""
         return self._size >= self._body.min_bytes
 
     def response(self) -> FetchResponse:
@@ -240,7 +253,7 @@ class Fetch:
             self.tell(found)
         return self.told()
 
-    def tell(self, found: Found) -> None:
+    def tell(self, found: LogReadResult) -> None:
         """Put what was found into the answer; in a session, what its client does not know yet."""
         if self._incremental and not self._is_news(found):
             return
@@ -251,8 +264,6 @@ class Fetch:
             self._topics[asked.topic, asked.topic_id] = topic
         topic.partitions.append(found.told())
         self._told(found)
-        if self._replica is not None and len(found.records) > 0:
-            self._spend(found)
         self._count(found)
 
     def told(self) -> FetchResponse:
@@ -263,113 +274,64 @@ class Fetch:
             node_endpoints=[NodeEndpoint(*each) for each in self._hints.endpoints()],
         )
 
-    def _count(self, found: Found) -> None:
-        traffic, asked = found.traffic, found.asked
-        if traffic is None:
+    def _count(self, found: LogReadResult) -> None:
+        asked = found.asked
+        if found.traffic is None:
             broker = self._broker
-            traffic = broker.partitions.traffic.asked_for(asked.topic, asked.topic_id, broker.image)
+            traffic = broker.replica_manager.traffic.asked_for(asked.topic, asked.topic_id, broker.image)
             count(traffic.failed_fetches, found.error.name)
-        elif self._replica is None:
-            traffic.bytes_out += len(found.records)
         else:
-            traffic.replicated_out += len(found.records)
+            self._reader.count(found.traffic, found)
 
-    def _partition(self, asked: Asked) -> Partition:
-        if asked.topic_id == METADATA_TOPIC_ID and asked.wanted.partition == 0:
-            return self._broker.metadata.partition
-        return self._broker.partition(asked.topic, asked.topic_id, asked.wanted.partition)
-
-    def _look(self, asked: Asked, left: int, *, at_least_one: bool) -> Found:
-        wanted, found = asked.wanted, Found(asked)
+    def _look(self, asked: CachedPartition, left: int, *, at_least_one: bool) -> LogReadResult:
         try:
-            partition = self._partition(asked)
-            if self._session is not None:
-                self._session.watch(asked, partition)
-            partition.check_epoch(wanted.current_leader_epoch)
-            if not (self._anywhere and partition.follows):
-                partition.leader()
-            if partition is self._broker.metadata.partition:
-                found.leader = self._leader_told(asked)  # an observer may have asked at random
-                self._check_identity(wanted)
-            elif self._replica is not None:
-                partition.leader().check_replica(self._replica.id)
-            found.watermark, found.start = partition.watermark, partition.log.start
-            found.traffic, found.seen = partition.traffic, standing(partition)
-            found.last_stable = partition.log.last_stable(found.watermark)
-            found.moved = found.watermark > wanted.high_watermark
-            upto = found.last_stable if self._committed else found.watermark
-            if self._replica is not None:
-                upto = partition.log.end
-            offset = Offset(wanted.fetch_offset)
-            found.snapshot = self._snapshot(partition, wanted)
-            if found.snapshot is not None:
-                return found
-            if wanted.last_fetched_epoch >= 0:
-                found.diverging = _divergence(partition, LeaderEpoch(wanted.last_fetched_epoch), offset)
-            if self._rack:
-                me = NodeId(self._broker.settings.node_id)
-                found.nearer = nearest(partition, self._rack, offset, self._broker.image, me)
-            if found.diverging is not None or found.nearer != HERE:
-                return found
-            if self._is_held_back(partition):
-                return found
-            if self._anywhere and partition.leads and not partition.leader().can_tell(offset):
-                found.error, found.watermark, found.last_stable = ErrorCode.OFFSET_NOT_AVAILABLE, -1, -1
-                return found
-            limit = min(wanted.partition_max_bytes, left)
-            if limit > 0 or at_least_one:
-                piece = partition.read(offset, max(0, limit), Offset(upto), at_least_one=at_least_one)
-                if piece is not None:
-                    found.records = piece
-                was_too_large = offset < upto and not len(found.records)
-                found.is_all = not was_too_large  # for the room that was left
-                if self._committed:
-                    end = offset if piece is None else Offset(piece.next_offset)
-                    aborted = partition.log.aborted_between(offset, end) if end > offset else []
-                    found.aborted = [
-                        AbortedTransaction(each.producer_id, each.first_offset) for each in aborted
-                    ]
+            return self._read(asked, left, at_least_one=at_least_one)
         except ProtocolError as error:
-            return self._refused(asked, error.code)
+            refused = LogReadResult(asked, error.code)
+            if error.code in LED_ELSEWHERE:
+                refused.leader = leader_told(self._hints, asked)
+            return refused
+
+    def _read(self, asked: CachedPartition, left: int, *, at_least_one: bool) -> LogReadResult:
+        """Judge a position, unless that has just been done, and read from it: at most what is `left` of the answer."""
+        reader, found = self._reader_of(asked), self._judged.pop(asked.key, None) if self._judged else None
+        if found is not None and found.is_judged and found.partition is not None:
+            partition = found.partition
+            self._keep(asked, partition)
+            found.leader = reader.hint(asked)
+        else:
+            found, partition = LogReadResult(asked), self._partition(asked, reader)
+            self._keep(asked, partition)
+            found.leader = reader.hint(asked)
+            reader.judge(partition, found)
+        log, wanted = partition.log, asked.wanted
+        found.partition, found.traffic, found.start = partition, partition.traffic, log.start
+        found.seen = _, watermark, _ = standing(partition)
+        found.watermark, found.last_stable = watermark, log.last_stable(watermark)
+        found.moved = watermark > wanted.high_watermark
+        if found.snapshot is not None or found.diverging is not None or reader.withheld(partition, found):
+            return found
+        limit = min(wanted.partition_max_bytes, left)
+        if limit > 0 or at_least_one:
+            offset, upto = Offset(wanted.fetch_offset), reader.end(partition, found)
+            piece = partition.read(offset, max(0, limit), upto, at_least_one=at_least_one)
+            if piece is not None:
+                found.records = piece
+            was_too_large = offset < upto and not len(found.records)
+            found.is_all = not was_too_large  # for the room that was left
+            if self._read_committed:
+                end = offset if piece is None else Offset(piece.next_offset)
+                found.aborted = _aborted(partition, offset, end)
         return found
 
-    def _is_held_back(self, partition: Partition) -> bool:
-        """Whether a replica that is not in sync, and has time, must wait for others (replication_quota.py)."""
-        return self._is_throttled(partition) and self._broker.followers.quota.is_spent(self._broker.step.now)
+    def _keep(self, asked: CachedPartition, partition: Partition) -> None:
+        """The next look need not look it up; in a session, it tells when it moves."""
+        if self._session is None:
+            asked.partition = partition
+        else:
+            self._session.watch(asked, partition)
 
-    def _is_throttled(self, partition: Partition) -> bool:
-        named = partition.log.settings.leader_replication_throttled_replicas
-        if not named or self._replica is None or self._replica.id in partition.leader().isr:
-            return False
-        return is_throttled(named, partition.name.partition, self._replica.id)
-
-    def _snapshot(self, partition: Partition, wanted: FetchPartition) -> SnapshotId | None:
-        """What a follower of the metadata is to fetch first, if the log does not reach it."""
-        metadata = self._broker.metadata
-        if self._replica is None or partition is not metadata.partition:
-            return None
-        offered = metadata.raft.offer(Offset(wanted.fetch_offset), LeaderEpoch(wanted.last_fetched_epoch))
-        return None if offered is None else SnapshotId(*offered)
-
-    def _refused(self, asked: Asked, code: ErrorCode) -> Found:
-        refused = Found(asked, code)
-        if code in (
-            ErrorCode.NOT_LEADER_OR_FOLLOWER,
-            ErrorCode.FENCED_LEADER_EPOCH,
-            ErrorCode.UNKNOWN_LEADER_EPOCH,
-        ):
-            refused.leader = self._leader_told(asked)
-        return refused
-
-    def _leader_told(self, asked: Asked) -> LeaderIdAndEpoch | None:
-        hint = self._hints.leader_of(asked.topic, asked.topic_id, asked.wanted.partition)
-        return None if hint is None else LeaderIdAndEpoch(*hint)
-
-    def _spend(self, found: Found) -> None:
-        if self._is_throttled(self._partition(found.asked)):
-            self._broker.followers.quota.spend(len(found.records), self._broker.step.now)
-
-    def _is_news(self, found: Found) -> bool:
+    def _is_news(self, found: LogReadResult) -> bool:
         asked = found.asked
         return (
             found.is_urgent
@@ -378,7 +340,7 @@ class Fetch:
             or found.start != asked.start_told
         )
 
-    def _told(self, found: Found) -> None:
+    def _told(self, found: LogReadResult) -> None:
         asked = found.asked
         asked.watermark_told, asked.start_told = found.watermark, found.start
         if found.error is not ErrorCode.NONE or found.diverging is not None:
@@ -388,13 +350,7 @@ class Fetch:
             self._session.served(asked.key)
 
 
-def _replica(body: FetchRequest) -> Replica | None:
-    """Who fetches to follow; None is a consumer."""
-    if body.replica_state is not None and body.replica_state.replica_id >= 0:
-        return Replica(NodeId(body.replica_state.replica_id), body.replica_state.replica_epoch)
-    return Replica(NodeId(body.replica_id), -1) if body.replica_id >= 0 else None
-
-
-def _divergence(partition: Partition, last_epoch: LeaderEpoch, offset: Offset) -> EpochEndOffset | None:
-    parted = partition.divergence(last_epoch, offset)
-    return None if parted is None else EpochEndOffset(*parted)
+def _aborted(partition: Partition, start: Offset, end: Offset) -> list[AbortedTransaction]:
+    """The aborted transactions that touch what is read, for a consumer to leave out (KIP-98)."""
+    aborted = partition.log.aborted_between(start, end) if end > start else []
+    return [AbortedTransaction(each.producer_id, each.first_offset) for each in aborted]

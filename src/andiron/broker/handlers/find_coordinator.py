@@ -86,7 +86,7 @@ def _leader(broker: Broker, kind: int, key: str) -> NodeId:
     topic = broker.image.topics.get(coordinator.shards.topic)
     if topic is None:
         name = coordinator.shards.topic
-        reason = broker.unmade.get(name, "nobody knows why yet; try again")
+        reason = broker.internal_topic_errors.get(name, "nobody knows why yet; try again")
         raise ErrorCode.COORDINATOR_NOT_AVAILABLE.error(f"{name} cannot be made: {reason}")
     leader = topic.partitions[coordinator.partition_of(key)].leader
     if not broker.image.is_live(leader):

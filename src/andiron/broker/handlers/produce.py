@@ -37,7 +37,7 @@ from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.leader_hints import LeaderHints
-from andiron.broker.replicas.partition import Partition, Written
+from andiron.broker.replicas.partition import LogAppendResult, Partition
 from andiron.broker.telemetry.traffic import count
 from andiron.controller.topics import is_internal
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -64,7 +64,7 @@ SLICE = 500  # batches that are appended in one go
 
 log = logging.getLogger(__name__)
 
-Pending = tuple[Partition, Written, PartitionProduceResponse]
+Pending = tuple[Partition, LogAppendResult, PartitionProduceResponse]
 
 
 def handle(
@@ -155,7 +155,7 @@ def _append(
             produced.records, request.body.acks, request.version, request.now, guard, allowance
         )
     except ProtocolError as error:
-        traffic = broker.partitions.traffic.asked_for(topic.name, topic.topic_id, broker.image)
+        traffic = broker.replica_manager.traffic.asked_for(topic.name, topic.topic_id, broker.image)
         count(traffic.failed_produces, error.code.name)
         return refused(broker, produced.index, error)
     broker.step.appended(partition, written)
@@ -186,7 +186,7 @@ def refused(broker: Broker, index: int, error: ProtocolError) -> PartitionProduc
     if isinstance(error, BadRecords):
         answer.record_errors = [BatchIndexAndErrorMessage(*bad) for bad in error.records]
     if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
-        since = broker.seldom.again(error.detail, broker.step.now)
+        since = broker.log_limiter.again(error.detail, broker.step.now)
         if since is not None:
             log.error("what was produced cannot be written: %s%s", error.detail, since)
     return answer

@@ -20,7 +20,7 @@ from andiron.broker.coordinators.transaction_admission import Outcome, Writer
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.verification_guards import Guard
+from andiron.broker.replicas.verification_guards import VerificationGuard
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.wire.apis import ApiKey
@@ -78,7 +78,7 @@ def _begun(broker: Broker, request: Request[TxnOffsetCommitRequest], place: Topi
 
 
 def _commit(
-    broker: Broker, request: Request[TxnOffsetCommitRequest], partition: Partition, guard: Guard,
+    broker: Broker, request: Request[TxnOffsetCommitRequest], partition: Partition, guard: VerificationGuard,
     code: ErrorCode,
 ) -> Wait:  # fmt: skip
     body = request.body

@@ -35,7 +35,7 @@ from andiron.broker.metadata.standalone_format import format_standalone, may_for
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
@@ -61,12 +61,12 @@ class Metadata:
     _cutting: SnapshotGenerator
 
     def __init__(
-        self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls, flushing: Flushing,
-        step: Step,
+        self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls,
+        flush_queue: FlushQueue, step: Step,
     ) -> None:  # fmt: skip
         self._settings, self._directories, self._chance = settings, directories, chance
-        self._flushing, self._step = flushing, step
-        self.raft = RaftClient(settings, directories, chance, calls, flushing, step)
+        self._flush_queue, self._step = flush_queue, step
+        self.raft = RaftClient(settings, directories, chance, calls, flush_queue, step)
         self.image = Image()
         self.known_brokers = KnownBrokers(settings.membership.broker_session_timeout_ms)
         self.applied = Offset(0)
@@ -95,7 +95,9 @@ class Metadata:
         newest = raft.snapshots.newest()
         if newest is not None:
             self.image, self.applied = newest.image, newest.id.end
-        self._cutting = SnapshotGenerator(self._settings.metadata_log, raft, self.image, self._flushing, now)
+        self._cutting = SnapshotGenerator(
+            self._settings.metadata_log, raft, self.image, self._flush_queue, now
+        )
         raft.start(None if newest is None else newest.voters, now)
         self.follow_quorum(now)
 

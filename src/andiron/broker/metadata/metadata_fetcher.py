@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from andiron.broker.metadata.raft_facts import SnapshotLoaded
 from andiron.broker.metadata.raft_requests import fetch_request
 from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
-from andiron.broker.replicas.fetch_messages import fetched
+from andiron.broker.replicas.follower_fetch import fetch_partition_data
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
@@ -169,7 +169,7 @@ class MetadataFetcher:
             id = SnapshotId(Offset(said.snapshot_id.end_offset), LeaderEpoch(said.snapshot_id.epoch))
             self._snapshot.begin(id, raft.voters.addresses[leader], epoch, now)
             return 0 if self._snapshot.under_way else REFUSED_MS
-        was, taken = raft.partition.log.end, fetched(said)._replace(log_start=Offset(0))
+        was, taken = raft.partition.log.end, fetch_partition_data(said)._replace(log_start=Offset(0))
         raft.partition.take(taken, now)
         if raft.voters.follow(iterate(taken.records), was, raft.partition.log.end):
             raft.voters_changed(now)

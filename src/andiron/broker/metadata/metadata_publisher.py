@@ -17,7 +17,7 @@ what it has lost; its registration ends that epoch.
 Once everything that it leads and follows is in place the node is settled: folders that are nobody's can be told, and
 housekeeping begins. Not before: a checkpoint without the partitions would forget them.
 
-Read next: metadata.py, where the delta comes from; partitions.py.
+Read next: metadata.py, where the delta comes from; replicas/replica_manager.py.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.housekeeping import Housekeeping
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.partitions import Partitions
+from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.controller.image import Delta
 from andiron.model.ids import Millis
 
@@ -41,10 +41,10 @@ class MetadataPublisher:
     """Lets what is committed take effect here."""
 
     def __init__(
-        self, metadata: Metadata, lifecycle: BrokerLifecycle, partitions: Partitions, housekeeping: Housekeeping,
-        coordinators: Coordinators, step: Step,
+        self, metadata: Metadata, lifecycle: BrokerLifecycle, replica_manager: ReplicaManager,
+        housekeeping: Housekeeping, coordinators: Coordinators, step: Step,
     ) -> None:  # fmt: skip
-        self._metadata, self._lifecycle, self._partitions = metadata, lifecycle, partitions
+        self._metadata, self._lifecycle, self._replica_manager = metadata, lifecycle, replica_manager
         self._housekeeping, self._coordinators, self._step = housekeeping, coordinators, step
         self._entered = False
         self.settled = False  # the partitions are those of the metadata, and nothing else lies about
@@ -56,8 +56,8 @@ class MetadataPublisher:
         if not self._entered:
             return Delta()
         delta = self._metadata.take_delta()
-        changed = self._partitions.apply(delta, self._metadata.image, now)
-        self._lifecycle.logs_left(self._partitions.is_behind)
+        changed = self._replica_manager.apply(delta, self._metadata.image, now)
+        self._lifecycle.logs_left(self._replica_manager.is_behind)
         for partition in changed:
             self._changed(partition, now)
         if delta.partitions or delta.removed_topics:
@@ -65,7 +65,7 @@ class MetadataPublisher:
         if delta.brokers:
             self._metadata.known_brokers.moved(self._metadata.image, now)
             self._lifecycle.metadata_moved(now)
-            self._partitions.brokers_moved(now)
+            self._replica_manager.brokers_moved(now)
         self._step.moved(self._metadata.partition)
         return delta
 
@@ -80,19 +80,19 @@ class MetadataPublisher:
 
     def open_more(self, now: Millis) -> None:
         """Open the next few logs that the metadata speaks of; when all are open, the broker can be let in."""
-        changed = self._partitions.open_more(self._metadata.image, now)
-        self._lifecycle.logs_left(self._partitions.is_behind)
+        changed = self._replica_manager.open_more(self._metadata.image, now)
+        self._lifecycle.logs_left(self._replica_manager.is_behind)
         for partition in changed:
             self._changed(partition, now)
-        if not self._partitions.is_behind:
+        if not self._replica_manager.is_behind:
             self._lifecycle.opened(now)
 
     def settle(self, now: Millis) -> None:
         """The node is ready for the first time: everything is in its place."""
         self.settled = True
-        self._partitions.set_aside_strays()
+        self._replica_manager.set_aside_strays()
         self._housekeeping.start(now)
-        self._partitions.watch_isrs(now)
+        self._replica_manager.watch_isrs(now)
         if told := self._metadata.image.unserved.told():
             log.warning("kept for Kafka, and not enforced here: %s", told)
 

@@ -33,7 +33,7 @@ from andiron.broker.metadata.snapshot_files import SnapshotFiles, align_log_with
 from andiron.broker.metadata.voter_tracker import VoterTracker
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.step import Step
-from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
@@ -86,11 +86,11 @@ class RaftClient:
     fetching: MetadataFetcher
 
     def __init__(
-        self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls, flushing: Flushing,
-        step: Step,
+        self, settings: NodeSettings, directories: LogDirectories, chance: Chance, calls: Calls,
+        flush_queue: FlushQueue, step: Step,
     ) -> None:  # fmt: skip
         self.settings, self.directories, self._chance = settings, directories, chance
-        self.calls, self.flushing, self.node_step = calls, flushing, step
+        self.calls, self.flush_queue, self.node_step = calls, flush_queue, step
         self._directory = f"{settings.metadata_log_dir}/{METADATA}"
         self.snapshots = SnapshotFiles(directories.disk, self._directory)
         self._files = MetadataLog(settings, directories.disk, self._directory)

@@ -146,7 +146,7 @@ class SnapshotFetcher:
             self._ask(coming)
         else:
             coming.is_here = True
-            self._raft.flushing.sync(coming.file, lambda error, now: self._synced(coming, error, now))
+            self._raft.flush_queue.sync(coming.file, lambda error, now: self._synced(coming, error, now))
 
     # ── all of them ──────────────────────────────────────────────────────────────────
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andiron.broker.metadata.raft_client import RaftClient
-from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.controller.image import Image
 from andiron.controller.image_writer import copy_of, records_of
 from andiron.controller.records import encode_record
@@ -62,10 +62,10 @@ class SnapshotGenerator:
         settings: MetadataLogSettings,
         raft: RaftClient,
         image: Image,
-        flushing: Flushing,
+        flush_queue: FlushQueue,
         now: Millis,
     ) -> None:
-        self._settings, self._image, self._flushing = settings, image, flushing
+        self._settings, self._image, self._flush_queue = settings, image, flush_queue
         self._files, self._log, self._voters = raft.snapshots, raft.partition.log, raft.voters
         self._bytes = 0  # committed since the last cut
         self._since = now
@@ -129,7 +129,7 @@ class SnapshotGenerator:
             batch = next(cut.batches, None)
             if batch is None:
                 self._turn_at = NEVER
-                self._flushing.sync(cut.file, lambda error, now: self._synced(cut, error, now))
+                self._flush_queue.sync(cut.file, lambda error, now: self._synced(cut, error, now))
                 return
             cut.file.append(batch)
         self._turn_at = now

@@ -36,7 +36,7 @@ def create_internal(broker: Broker, topic: str, now: Millis) -> Wait:
     def made(answer: CreateTopicsResponse) -> CreateTopicsResponse:
         result = answer.topics[0]
         if result.error_code in (ErrorCode.NONE.number, ErrorCode.TOPIC_ALREADY_EXISTS.number):
-            if broker.unmade.pop(topic, None) is not None:
+            if broker.internal_topic_errors.pop(topic, None) is not None:
                 log.info("%s is made after all", topic)
         else:
             refused = ErrorCode.of(result.error_code)
@@ -52,8 +52,8 @@ def create_internal(broker: Broker, topic: str, now: Millis) -> Wait:
 
 
 def _note(broker: Broker, topic: str, reason: str) -> None:
-    if broker.unmade.get(topic) != reason:
-        broker.unmade[topic] = reason
+    if broker.internal_topic_errors.get(topic) != reason:
+        broker.internal_topic_errors[topic] = reason
         log.error("%s cannot be made, and its coordinators serve nobody: %s", topic, reason)
 
 

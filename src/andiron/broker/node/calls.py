@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 Then = Callable[[Any, Millis], None]  # is given the response, or None if there is none
 
 
-class _Asked(NamedTuple):
+class _PendingCall(NamedTuple):
     """A call that is under way."""
 
     to: Address
@@ -57,7 +57,7 @@ class Calls:
 
     def __init__(self, client_id: str, step: Step) -> None:
         self._client_id, self._step = client_id, step
-        self._asked: dict[int, _Asked] = {}
+        self._asked: dict[int, _PendingCall] = {}
         self._effects: list[Effect] = []
         self._token = 0
 
@@ -70,7 +70,7 @@ class Calls:
         version = api.versions[1] if version is None else version
         parts: list[Part] = [encode_request_header(api.key, version, self._token, self._client_id)]
         encoder(api.request, version)(body, parts)
-        self._asked[self._token] = _Asked(to, api.key, version, then)
+        self._asked[self._token] = _PendingCall(to, api.key, version, then)
         self._effects.append(Call(self._token, to, lane, parts, timeout_ms))
         self._step.has_facts = True
 

@@ -109,7 +109,7 @@ class Node:
     @property
     def follower_connections(self) -> Collection[int]:
         """The connections on which followers fetch, whenever it is asked."""
-        return self.broker.followers.connections
+        return self.broker.follower_states.connections
 
     def start(self, now: Millis) -> list[Effect]:
         """Open what is on disk and stand for election; serve once `ready`."""

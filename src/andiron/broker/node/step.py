@@ -27,7 +27,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from andiron.broker.node.waiting import Wait, WaitingRoom
-from andiron.broker.replicas.partition import Partition, Written
+from andiron.broker.replicas.partition import LogAppendResult, Partition
 from andiron.model.effects import Effect
 from andiron.model.ids import Millis
 
@@ -48,7 +48,7 @@ class Step:
 
     # ── what has happened ────────────────────────────────────────────────────────────
 
-    def appended(self, partition: Partition, written: Written) -> None:
+    def appended(self, partition: Partition, written: LogAppendResult) -> None:
         """The leader's log has a batch more."""
         self.moved(partition)
         if partition.syncs_by_roll_only and written.base_offset != partition.log.segments.active.base:

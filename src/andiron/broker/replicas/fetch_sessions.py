@@ -42,15 +42,16 @@ Key = tuple[str, bytes, int]  # topic name (or ""), topic id (or zeros), partiti
 
 
 @dataclass(slots=True)
-class Asked:
-    """One partition that a fetch is about, and what its session last told the client of it."""
+class CachedPartition:
+    """One partition that a fetch asks for, and what its session last told the client of it. A fetch without a session
+    has some of its own, for as long as it waits."""
 
     topic: str
     topic_id: bytes
     wanted: FetchPartition
     watermark_told: int = UNTOLD
     start_told: int = UNTOLD
-    partition: Partition | None = None  # as it was last looked at
+    partition: Partition | None = None  # as it was last looked up; it may be retired since
 
     @property
     def key(self) -> Key:
@@ -67,21 +68,27 @@ class FetchSession:
     def __init__(self, id: int, by_id: bool, now: Millis) -> None:
         self.id, self.by_id, self.used_at = id, by_id, now
         self.epoch = 1
-        self._asked: dict[Key, Asked] = {}
-        self._by_partition: dict[Partition, Asked] = {}
+        self._asked: dict[Key, CachedPartition] = {}
+        self._by_partition: dict[Partition, CachedPartition] = {}
         # Of the last request: what had nothing new under one level may have something under another.
         self._isolation = -1
         self.is_replicas = False  # a follower's: it wants records, and is not woken for a watermark
-        self.fresh: dict[Key, Asked] = {}  # those that may have something new
+        self.fresh: dict[Key, CachedPartition] = {}  # those that may have something new
 
     @property
     def size(self) -> int:
         return len(self._asked)
 
-    def partitions(self) -> list[Asked]:
+    def partitions(self) -> list[CachedPartition]:
+        """All of them, the one that was served longest ago first."""
         return list(self._asked.values())
 
-    def watch(self, asked: Asked, partition: Partition) -> None:
+    def named_by(self, request: FetchRequest) -> list[CachedPartition]:
+        """The partitions that a request of this session names, as the session has them."""
+        keys = dict.fromkeys(asked.key for asked in partitions_of(request))
+        return [self._asked[key] for key in keys if key in self._asked]
+
+    def watch(self, asked: CachedPartition, partition: Partition) -> None:
         """This is the partition that is asked for: it tells when it moves."""
         if asked.partition is not partition:
             self._leave(asked)
@@ -95,7 +102,7 @@ class FetchSession:
         if asked is not None:
             self.fresh[asked.key] = asked
 
-    def rest(self, asked: Asked) -> None:
+    def rest(self, asked: CachedPartition) -> None:
         """There is nothing new of it."""
         self.fresh.pop(asked.key, None)
 
@@ -104,7 +111,7 @@ class FetchSession:
         for asked in self._asked.values():
             self._leave(asked)
 
-    def _leave(self, asked: Asked) -> None:
+    def _leave(self, asked: CachedPartition) -> None:
         if asked.partition is not None:
             asked.partition.watchers.pop(self, None)
             self._by_partition.pop(asked.partition, None)
@@ -115,7 +122,7 @@ class FetchSession:
         for topic in request.forgotten_topics_data:
             for partition in topic.partitions:
                 self._forget((topic.topic, topic.topic_id, partition))
-        for asked in all_asked(request):
+        for asked in partitions_of(request):
             key = asked.key
             known = self._asked.get(key)
             if known is None:
@@ -144,20 +151,21 @@ class FetchSession:
                 self.fresh[key] = self.fresh.pop(key)
 
     def advance(self, now: Millis) -> None:
+        """The next request of the session names the next epoch."""
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
         self.used_at = now
 
 
-def all_asked(request: FetchRequest) -> Iterable[Asked]:
+def partitions_of(request: FetchRequest) -> Iterable[CachedPartition]:
     """The partitions a request names, one by one."""
     for topic in request.topics:
         for wanted in topic.partitions:
-            yield Asked(topic.topic, topic.topic_id, wanted)
+            yield CachedPartition(topic.topic, topic.topic_id, wanted)
 
 
-def once(request: FetchRequest) -> list[Asked]:
+def distinct_partitions_of(request: FetchRequest) -> list[CachedPartition]:
     """The same for a fetch without a session. What is named twice counts as it is named last, as in one."""
-    return list({asked.key: asked for asked in all_asked(request)}.values())
+    return list({asked.key: asked for asked in partitions_of(request)}.values())
 
 
 class FetchSessions:

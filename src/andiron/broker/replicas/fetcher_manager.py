@@ -2,9 +2,9 @@
 
     metadata: orders-3 is led by node 2 ─▶ follow(orders-3, 2) ─▶ the fetcher of node 2
 
-Who follows whom is for the metadata to say; partitions.py brings it here.
+Who follows whom is for the metadata to say; replica_manager.py brings it here.
 
-Read next: fetcher.py.
+Read next: replica_fetcher.py.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from andiron.broker.metadata.broker_channel import BrokerChannel
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.checkpoints import Checkpoints
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.replica_fetcher import Fetcher
+from andiron.broker.replicas.replica_fetcher import ReplicaFetcher
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.model.ids import NEVER, Millis, NodeId
 from andiron.replication.settings import ReplicationSettings
 
 
-class Fetchers:
+class FetcherManager:
     """Which partition is fetched from whom."""
 
     def __init__(
@@ -28,8 +28,8 @@ class Fetchers:
     ) -> None:  # fmt: skip
         self._settings, self._channel, self._quota = settings, channel, quota
         self._checkpoints, self._step = checkpoints, step
-        self._fetchers: dict[NodeId, Fetcher] = {}
-        self._of: dict[Partition, Fetcher] = {}
+        self._fetchers: dict[NodeId, ReplicaFetcher] = {}
+        self._of: dict[Partition, ReplicaFetcher] = {}
         self._turn = 0  # of those that take in what has come
 
     def follow(self, partition: Partition, leader: NodeId, now: Millis) -> None:
@@ -39,7 +39,7 @@ class Fetchers:
             self.leave(partition)
         fetcher = self._fetchers.get(leader)
         if fetcher is None:
-            fetcher = self._fetchers[leader] = Fetcher(
+            fetcher = self._fetchers[leader] = ReplicaFetcher(
                 leader, self._settings, self._channel, self._quota, self._checkpoints, self._step
             )
         self._of[partition] = fetcher

@@ -1,11 +1,11 @@
 """What the followers of the partitions that are led here have shown of themselves.
 
     Fetch(replica 2, orders-3 from 1042) ─▶ fetched ─▶ its progress ─▶ the watermark moves ─▶ acks=all is answered
-                                                     └▶ it has caught up ─▶ in_sync proposes it
+                                                     └▶ it has caught up ─▶ alter_partition_manager proposes it
 
 Of a partition where nothing happens a follower says nothing; that it fetches at all shows that it is there (`heard`).
 
-Read next: replication/leader.py, in_sync.py; handlers/fetch.py above.
+Read next: replication/leader.py, alter_partition_manager.py; handlers/fetch.py above.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.step import Step
-from andiron.broker.replicas.isr import InSync
+from andiron.broker.replicas.alter_partition_manager import AlterPartitionManager
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.model.ids import Millis, NodeId, Offset
 
 
-class Fetched(NamedTuple):
-    """What a follower asked for, and thereby says that it holds."""
+class FollowerFetch(NamedTuple):
+    """The position that a follower fetches from: its log holds everything below `offset`, from `start` on."""
 
     node: NodeId
     broker_epoch: int
@@ -30,11 +30,17 @@ class Fetched(NamedTuple):
     conn: int
 
 
-class Followers:
+class FollowerStates:
     """Takes note of what followers fetch."""
 
-    def __init__(self, metadata: Metadata, in_sync: InSync, quota: ReplicationQuota, step: Step) -> None:
-        self._metadata, self.in_sync, self._step = metadata, in_sync, step
+    def __init__(
+        self,
+        metadata: Metadata,
+        alter_partition_manager: AlterPartitionManager,
+        quota: ReplicationQuota,
+        step: Step,
+    ) -> None:
+        self._metadata, self.alter_partition_manager, self._step = metadata, alter_partition_manager, step
         self.quota = quota  # of what they are sent, where that is throttled
         self.heard: dict[NodeId, Millis] = {}  # when each last fetched from here
         self.connections: dict[int, None] = {}  # on which they fetch
@@ -48,16 +54,20 @@ class Followers:
         """A connection is gone: a follower's, perhaps."""
         self.connections.pop(conn, None)
 
-    def fetched(self, partition: Partition, seen: Fetched, now: Millis) -> None:
-        """A follower has shown how far its log goes; it is not to be asked whether that is this one's log."""
+    def fetched(self, partition: Partition, fetch: FollowerFetch, now: Millis) -> None:
+        """A follower of a data partition has shown how far its log goes; that it is this one's log is known."""
+        watermark, leader = partition.watermark, partition.leader()
+        if leader.start_of(fetch.node) != fetch.start:
+            self._step.moved(partition)
+        leader.fetched(fetch.node, fetch.offset, now, start=fetch.start, broker_epoch=fetch.broker_epoch)
+        self.alter_partition_manager.fetched(partition, fetch.node, now)
+        if partition.watermark != watermark:
+            self._step.committed(partition)
+
+    def fetched_metadata(self, fetch: FollowerFetch, now: Millis) -> None:
+        """A voter or observer has shown how far its metadata log goes; that it is this one's log is known."""
+        partition = self._metadata.partition
         watermark = partition.watermark
-        if partition is self._metadata.partition:
-            self._metadata.fetched_by(seen.node, seen.offset, seen.conn, now)
-        else:
-            leader = partition.leader()
-            if leader.start_of(seen.node) != seen.start:
-                self._step.moved(partition)
-            leader.fetched(seen.node, seen.offset, now, start=seen.start, broker_epoch=seen.broker_epoch)
-            self.in_sync.fetched(partition, seen.node, now)
+        self._metadata.fetched_by(fetch.node, fetch.offset, fetch.conn, now)
         if partition.watermark != watermark:
             self._step.committed(partition)

@@ -24,14 +24,14 @@ from contextlib import contextmanager
 from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
 from andiron.broker.replicas.checkpoints import Checkpoints
-from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.partitions import Partitions
+from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.broker.settings.dynamic_settings import LiveSettings
-from andiron.log.cleaner import Cleaner, Means
+from andiron.log.cleaner import Cleaner, CleanerBudget
 from andiron.model.effects import Finished, Work
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, wall_time
@@ -48,17 +48,17 @@ class Housekeeping:
     """The timetable of a node and what is on it."""
 
     def __init__(
-        self, settings: LiveSettings, directories: LogDirectories, partitions: Partitions, checkpoints: Checkpoints,
-        flushing: Flushing, step: Step,
+        self, settings: LiveSettings, directories: LogDirectories, replica_manager: ReplicaManager,
+        checkpoints: Checkpoints, flush_queue: FlushQueue, step: Step,
     ) -> None:  # fmt: skip
-        self._settings, self._directories, self._partitions = settings, directories, partitions
-        self._checkpoints, self._flushing, self._step = checkpoints, flushing, step
+        self._settings, self._directories, self._replica_manager = settings, directories, replica_manager
+        self._checkpoints, self._flush_queue, self._step = checkpoints, flush_queue, step
         self._disk = directories.disk
         self.timetable = Timetable()
         self._cleaner = Cleaner(self._disk)
         self._flush_at: dict[Partition, Millis] = {}
         quota = ReplicationQuota(settings, lambda now: now.replica_alter_log_dirs_io_max_bytes_per_second)
-        self.moves = ReplicaMoves(directories, partitions, flushing, quota, self.timetable, step)
+        self.moves = ReplicaMoves(directories, replica_manager, flush_queue, quota, self.timetable, step)
         self._removal_at = NEVER  # when the next folder is removed
         self._token = 0
 
@@ -105,7 +105,7 @@ class Housekeeping:
 
     def forget(self, partition: Partition) -> None:
         """A partition was deleted."""
-        self._flushing.forget(partition)
+        self._flush_queue.forget(partition)
         with _noting("the cleaner's checkpoint cannot be written"):
             self._cleaner.forget(partition.log)
 
@@ -121,7 +121,7 @@ class Housekeeping:
         changed = None
         with _noting("the result of a compaction could not be put in place"):
             changed = self._cleaner.finish(event.result, event.error, now)
-        partition = self._partitions.get(changed.partition) if changed else None
+        partition = self._replica_manager.get(changed.partition) if changed else None
         if partition is not None:
             self.gave_up_files(partition)
         self.timetable.at(now, self._clean_once)
@@ -152,7 +152,7 @@ class Housekeeping:
         self.timetable.at(
             Millis(now + self._settings.current().log_retention_check_interval_ms), self._retain
         )
-        self._go_through(iter(list(self._partitions)), Counter(), now)
+        self._go_through(iter(list(self._replica_manager)), Counter(), now)
 
     def _go_through(self, rest: Iterator[Partition], gone: Counter[tuple[str, str]], now: Millis) -> None:
         """Look at some partitions, then let others have the loop before the next ones; `gone` counts the segments that
@@ -216,12 +216,12 @@ class Housekeeping:
         settings = self._settings.current()
         if not settings.log_cleaner_enable:
             return
-        means = Means(
+        means = CleanerBudget(
             settings.log_cleaner_dedupe_buffer_size,
             settings.log_cleaner_io_buffer_load_factor,
             settings.log_cleaner_io_max_bytes_per_second,
         )
-        logs = [(p.log, p.watermark) for p in self._partitions if p.failure is None]
+        logs = [(p.log, p.watermark) for p in self._replica_manager if p.failure is None]
         job = None
         with _noting("no log can be chosen for compaction"):
             job = self._cleaner.next_job(logs, wall_time(now), means)

@@ -10,6 +10,11 @@ append for acks=1, and never before an fsync that flush.messages asks for.
 
 What cannot be asked of it raises the error its client should see, such as NOT_LEADER_OR_FOLLOWER.
 
+    Partition        one replica: its log, and its role as leader or follower
+    LogAppendResult  what an append did, and what its acknowledgement waits for
+    Marker           how a transaction ended: what `append_marker` writes
+    Watcher          who is told when a partition moves: a fetch session (KIP-227)
+
 Read next: log/partition_log.py below, handlers/produce.py and handlers/fetch.py above.
 """
 
@@ -19,7 +24,7 @@ from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from andiron.broker.replicas.verification_guards import Guard, Guards
+from andiron.broker.replicas.verification_guards import VerificationGuard, VerificationGuards
 from andiron.broker.telemetry.traffic import TopicTraffic
 from andiron.log.partition_log import PartitionLog, Slice
 from andiron.log.settings import LogSettings
@@ -32,7 +37,7 @@ from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
 from andiron.records.validate import Allowance, check_produced, check_records
 from andiron.replication.commit_rule import CommitRule, isr_watermark
-from andiron.replication.follower import Fetched, FollowerReplica, Next, Position
+from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
 from andiron.replication.leader import LeaderReplica
 
 PRODUCER = "producer"
@@ -49,7 +54,7 @@ class Marker(NamedTuple):
     transaction_version: int
 
 
-class Written(NamedTuple):
+class LogAppendResult(NamedTuple):
     """What an append did, and what its acknowledgement waits for."""
 
     base_offset: Offset
@@ -91,7 +96,7 @@ class Partition:
         self._note_settings(log.settings)
         self._leader: LeaderReplica | None = None
         self._follower: FollowerReplica | None = None
-        self._guards: Guards | None = None  # made with the first transaction
+        self._guards: VerificationGuards | None = None  # made with the first transaction
 
     def __repr__(self) -> str:
         return f"Partition({self.name})"
@@ -184,7 +189,7 @@ class Partition:
         """From where to fetch; None while what was fetched last has to get to the disk first."""
         return None if self._follower is None or self.needs_flush else self._follower.position()
 
-    def take(self, fetched: Fetched, now: Millis) -> Next:
+    def take(self, fetched: FetchPartitionData, now: Millis) -> Next:
         """Take in what the leader has answered."""
         assert self._follower is not None, "only followers fetch"
         self.traffic.replicated_in += len(fetched.records)
@@ -199,8 +204,8 @@ class Partition:
 
     def append(
         self, records: memoryview | bytes | None, acks: int, produce_version: int, now: Millis,
-        guard: Guard | None = None, allowance: Allowance | None = None,
-    ) -> Written:  # fmt: skip
+        guard: VerificationGuard | None = None, allowance: Allowance | None = None,
+    ) -> LogAppendResult:  # fmt: skip
         """Take in one produced batch as the leader; `records` is stamped in place."""
         leader, log = self.leader(), self.log
         settings = log.settings
@@ -247,7 +252,7 @@ class Partition:
             raise ErrorCode.MESSAGE_TOO_LARGE.error(f"{batch.size} bytes as {codec}")
         return batch
 
-    def append_own(self, records: bytearray, now: Millis) -> Written:
+    def append_own(self, records: bytearray, now: Millis) -> LogAppendResult:
         """Take in a batch that this node itself made: the controller's, a coordinator's, or a marker."""
         leader, log = self.leader(), self.log
         if not leader.enough_in_sync(log.settings.min_insync_replicas):
@@ -258,15 +263,17 @@ class Partition:
         self.traffic.messages_in += end - base
         return self._written(base, append_time, end)
 
-    def written_before(self, now: Millis) -> Written:
+    def written_before(self, now: Millis) -> LogAppendResult:
         """All that is here, as if it were written now: it is waited for like anything else, or may yet be lost."""
         return self._written(self.log.end, wall_time(now), self.log.end)
 
-    def _written(self, base: Offset, append_time: int, end: Offset) -> Written:
+    def _written(self, base: Offset, append_time: int, end: Offset) -> LogAppendResult:
         log = self.log
-        return Written(base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages)
+        return LogAppendResult(
+            base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages
+        )
 
-    def append_marker(self, marker: Marker, now: Millis) -> Written | None:
+    def append_marker(self, marker: Marker, now: Millis) -> LogAppendResult | None:
         """End a producer's transaction here; None if this marker has been here before."""
         self.leader()
         if self._has_marker(marker):
@@ -299,16 +306,16 @@ class Partition:
         known = self.log.producers.get(producer_id)
         return known is None or known.transaction_start < 0 or known.epoch != epoch
 
-    def _check_first(self, batch: Batch, guard: Guard | None) -> None:
+    def _check_first(self, batch: Batch, guard: VerificationGuard | None) -> None:
         self.guards.check(batch.producer_id, guard)
         if guard is not None and self.log.producers.get(batch.producer_id) is None:
             self.guards.check_turn(batch, guard)
 
     @property
-    def guards(self) -> Guards:
+    def guards(self) -> VerificationGuards:
         """Questions to the coordinators of transactions that are about to begin here."""
         if self._guards is None:
-            self._guards = Guards()
+            self._guards = VerificationGuards()
         return self._guards
 
     def expire_producers(self, now: Millis, expiration_ms: int) -> None:
@@ -328,7 +335,7 @@ class Partition:
         """Whether something of a durable log is not on the disk: its watermark, here or at the leader, waits for it."""
         return self.log.settings.flush_messages == 1 and self.log.flushed_end < self.log.end
 
-    def acknowledged(self, written: Written, acks: int) -> bool:
+    def acknowledged(self, written: LogAppendResult, acks: int) -> bool:
         """May the producer of this batch be told that it is safe, as safe as it asked for?"""
         leader = self.leader()
         if written.to_disk and self.log.flushed_end < written.end:

@@ -8,15 +8,16 @@
 The next fetch is the acknowledgement of the last: it says where each log now ends. So partitions that must be on the
 disk before they count (flush.messages=1) hold it back until they are: the flush of all of them is one group commit.
 
-An answer may be of many megabytes: it is taken in some at a time (intake.py), and the next fetch goes when all of it
-is.
+An answer may be of many megabytes: it is taken in some at a time (fetch_backlog.py), and the next fetch goes when all
+of it is.
 
 Fetches are a session (KIP-227): what the leader was told it remembers, and a partition where nothing moves costs
 neither side anything but a look. A partition that comes anew, has moved or was left out for a while need not wait until
 a fetch that finds nothing is over: the next one goes after it, and the leader answers the first as soon as it hears of
 the second.
 
-Read next: replication/follower.py for what an answer does to a log; fetchers.py, which has one of these per leader.
+Read next: replication/follower.py for what an answer does to a log; fetcher_manager.py, which has one of these for
+each leader.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from functools import partial
 from typing import NamedTuple, cast
 
 from andiron.broker.metadata.broker_channel import BrokerChannel
-from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.checkpoints import Checkpoints
-from andiron.broker.replicas.fetch_intake import Intake, Key, Piece
-from andiron.broker.replicas.fetch_messages import fetch_partition, fetched
+from andiron.broker.replicas.fetch_backlog import FetchBacklog, Key, Piece
+from andiron.broker.replicas.follower_fetch import fetch_partition, fetch_partition_data
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replication_quota import ReplicationQuota, is_throttled
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -76,7 +77,7 @@ class SessionPartition(NamedTuple):
     since: int
 
 
-class Fetcher:
+class ReplicaFetcher:
     """The partitions that one other node leads and this one follows."""
 
     def __init__(
@@ -87,12 +88,12 @@ class Fetcher:
         self._checkpoints, self._step = checkpoints, step
         self._partitions: dict[Key, Partition] = {}
         self._paused: dict[Key, Millis] = {}
-        self._seldom = Seldom()
+        self._log_limiter = LogLimiter()
         self._told: dict[Key, SessionPartition] = {}
         self._untold: dict[Key, None] = {}  # those that the leader may have to be told of: they have moved
         self._gone: dict[Key, None] = {}  # those that it should forget
         self._starts_moved = False  # since they were last written down
-        self._intake = Intake()
+        self._backlog = FetchBacklog()
         self._session = 0, 0  # its id and epoch
         self._session_told = 0  # the id that the last answer named
         self._is_refused_one = False  # the leader keeps no session for us
@@ -122,12 +123,12 @@ class Fetcher:
     @property
     def is_taking_in(self) -> bool:
         """Whether there is more of what has come."""
-        return bool(self._intake)
+        return bool(self._backlog)
 
     def next_deadline(self) -> Millis:
         """When a pause is over: though a fetch is under way, which may find nothing for long, if one more may be. At
         once if there is more to take in."""
-        if self._intake:
+        if self._backlog:
             return Millis(0)
         if not self._may_ask:
             return NEVER
@@ -135,7 +136,7 @@ class Fetcher:
 
     def tick(self, now: Millis) -> None:
         """Take in more of what has come; or fetch if a pause is over."""
-        if self._intake:
+        if self._backlog:
             self._take_some(now)
         elif self.next_deadline() <= now:
             self._fetch(now)
@@ -145,7 +146,7 @@ class Fetcher:
     def fetch(self, now: Millis) -> None:
         """Ask for what comes next, unless that is being done and the leader knows of all, or what came last is still
         being taken in."""
-        if not self._intake and (not self._under_way or (self._untold and self._may_ask)):
+        if not self._backlog and (not self._under_way or (self._untold and self._may_ask)):
             self._fetch(now)
 
     @property
@@ -260,24 +261,24 @@ class Fetcher:
     def _answered(self, number: int, response: FetchResponse | None, now: Millis) -> None:
         self._under_way -= 1
         if response is None or response.error_code:
-            self._intake = Intake()
+            self._backlog = FetchBacklog()
             self._begin_again()
             self._retry_at = now if response is not None else Millis(now + RETRY_MS)
             return
         for topic in response.responses:
             for said in topic.partitions:
                 key = topic.topic_id, said.partition_index
-                self._intake.put(Piece(key, number, said, cast(memoryview, said.records or b"")))
+                self._backlog.put(Piece(key, number, said, cast(memoryview, said.records or b"")))
         self._session_told = response.session_id
         self._take_some(now)
 
     def _take_some(self, now: Millis) -> None:
         """As much as one step may cost; the rest in the next, and then the next fetch."""
-        self._intake.begin(self._settings.replica_fetch_max_bytes // STEPS)
-        while (piece := self._intake.take()) is not None:
+        self._backlog.begin(self._settings.replica_fetch_max_bytes // STEPS)
+        while (piece := self._backlog.take()) is not None:
             self._take(piece, now)
-        self._intake.end()
-        if self._intake:
+        self._backlog.end()
+        if self._backlog:
             return
         self._is_refused_one = not self._session_told
         if self._is_refused_one:
@@ -293,11 +294,11 @@ class Fetcher:
             return  # since then it has gone elsewhere
         if told.epoch != partition.epoch or (not goes_on and told.position != partition.position()):
             self._untold[key] = None
-            self._intake.drop_rest()
+            self._backlog.drop_rest()
             return  # it has come further, or has been led here in between: what was asked then does not hold now
         start = partition.log.start
         try:
-            after = partition.take(fetched(said)._replace(records=records), now)
+            after = partition.take(fetch_partition_data(said)._replace(records=records), now)
         except ProtocolError as error:
             self._trouble(key, partition, error, now)
             return
@@ -316,12 +317,12 @@ class Fetcher:
         if code in NOT_YET:
             self._pause(key, now, RETRY_MS)
             return
-        if (since := self._seldom.again(code, now)) is not None:
+        if (since := self._log_limiter.again(code, now)) is not None:
             log.info("%s: its leader, node %d, answers %s%s", partition.name, self.leader, code.name, since)
         self._pause(key, now, self._settings.replica_fetch_backoff_ms)
 
     def _trouble(self, key: Key, partition: Partition, error: ProtocolError, now: Millis) -> None:
-        if (since := self._seldom.again(partition.name, now)) is not None:
+        if (since := self._log_limiter.again(partition.name, now)) is not None:
             log.error(
                 "%s: what its leader has cannot be taken over: %s%s", partition.name, error.detail, since
             )

@@ -23,17 +23,17 @@ from dataclasses import dataclass
 
 from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
-from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
-from andiron.broker.replicas.partitions import Partitions
+from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.log.partition_log import PartitionLog
 from andiron.log.storage import storage
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicPartition
 from andiron.model.settings import KIB, MIB
-from andiron.replication.follower import Fetched, FollowerReplica, Next
+from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next
 
 SLICE_BYTES = 256 * KIB  # copied in one step
 SYNC_BYTES = 64 * MIB  # after so many the copy is brought to the disk, beside the loop
@@ -66,10 +66,14 @@ class ReplicaMoves:
     """All that are under way."""
 
     def __init__(
-        self, directories: LogDirectories, partitions: Partitions, flushing: Flushing, quota: ReplicationQuota,
-        timetable: Timetable, step: Step,
+        self, directories: LogDirectories, replica_manager: ReplicaManager, flush_queue: FlushQueue,
+        quota: ReplicationQuota, timetable: Timetable, step: Step,
     ) -> None:  # fmt: skip
-        self._directories, self._partitions, self._flushing = directories, partitions, flushing
+        self._directories, self._replica_manager, self._flush_queue = (
+            directories,
+            replica_manager,
+            flush_queue,
+        )
         self._quota, self._timetable, self._step = quota, timetable, step
         self._moves: dict[TopicPartition, Move] = {}
         self._turn_is_due = False
@@ -142,7 +146,7 @@ class ReplicaMoves:
             copy.replace_settings(held.settings)
         position = follower.position()
         if copy.end > copy.start and (parted := self._parted(move)) is not None:
-            follower.take(Fetched(diverging=parted), now)
+            follower.take(FetchPartitionData(diverging=parted), now)
             position = follower.position()
         if not held.start <= position.offset <= held.end:
             follower.go_to(held.start, held.end, now)
@@ -152,7 +156,9 @@ class ReplicaMoves:
             return 0
         with storage(held.partition):
             records = slice.read()
-        done = follower.take(Fetched(records=records, watermark=held.end, log_start=held.start), now)
+        done = follower.take(
+            FetchPartitionData(records=records, watermark=held.end, log_start=held.start), now
+        )
         assert done is Next.FETCH, "it was asked for what is there"
         copy.producers.committed(copy.end)
         return len(records)
@@ -190,7 +196,7 @@ class ReplicaMoves:
                 self._take_turns(now)
 
         for file in files:
-            self._flushing.sync(file, synced)
+            self._flush_queue.sync(file, synced)
 
     # ── its end ──────────────────────────────────────────────────────────────────────
 
@@ -210,7 +216,7 @@ class ReplicaMoves:
         replacing.producers = (
             held.producers
         )  # a snapshot knows the last batch of each, and they are asked for five
-        self._partitions.replace_log(partition, replacing)
+        self._replica_manager.replace_log(partition, replacing)
         log.info("%s is in %s now", partition.name, move.path)
         self._step.moved(partition)
 
@@ -228,12 +234,12 @@ class ReplicaMoves:
     def _resume(self, now: Millis) -> None:
         unfinished = self._directories.unfinished
         for name, path in list(unfinished.items()):
-            partition = self._partitions.peek(name)
+            partition = self._replica_manager.peek(name)
             if partition is not None:
                 del unfinished[name]
                 try:
                     self.begin(partition, path, now)
                 except (OSError, ProtocolError) as error:
                     log.error("%s cannot go on moving to %s: %s", name, path, error)
-        if unfinished and (self._partitions.is_behind or not len(self._partitions)):
+        if unfinished and (self._replica_manager.is_behind or not len(self._replica_manager)):
             self._timetable.at(Millis(now + RESUME_MS), self._resume)

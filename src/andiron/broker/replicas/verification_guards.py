@@ -26,43 +26,43 @@ from andiron.records.batch import Batch
 NO_SEQUENCE = -1
 
 
-class Guard:
+class VerificationGuard:
     """A question to the coordinator about one producer and epoch."""
 
     __slots__ = ("asked_at", "epoch", "kept_by", "lowest_sequence")
 
-    def __init__(self, epoch: int, sequence: int, kept_by: Guards, asked_at: Millis) -> None:
+    def __init__(self, epoch: int, sequence: int, kept_by: VerificationGuards, asked_at: Millis) -> None:
         self.epoch, self.lowest_sequence, self.kept_by, self.asked_at = epoch, sequence, kept_by, asked_at
 
 
-class Guards:
+class VerificationGuards:
     """The questions that are open in one partition while this node leads it, by producer."""
 
     __slots__ = ("_guards",)
 
     def __init__(self) -> None:
-        self._guards: dict[int, Guard] = {}
+        self._guards: dict[int, VerificationGuard] = {}
 
     def __len__(self) -> int:
         return len(self._guards)
 
     def begin(
         self, producer_id: int, epoch: int, sequence: int = NO_SEQUENCE, now: Millis = Millis(0)
-    ) -> Guard:
+    ) -> VerificationGuard:
         """Ask about a producer that wants to write; the same guard for all its batches while it is asked.
 
         One of an older epoch has been replaced: its guard is good for nothing, and leaves its successor's alone.
         """
         guard = self._guards.get(producer_id)
         if guard is not None and epoch < guard.epoch:
-            return Guard(epoch, sequence, self, now)
+            return VerificationGuard(epoch, sequence, self, now)
         if guard is None or guard.epoch != epoch:
-            guard = self._guards[producer_id] = Guard(epoch, sequence, self, now)
+            guard = self._guards[producer_id] = VerificationGuard(epoch, sequence, self, now)
         guard.asked_at = now
         guard.lowest_sequence = min(guard.lowest_sequence, sequence)
         return guard
 
-    def check(self, producer_id: int, guard: Guard | None) -> None:
+    def check(self, producer_id: int, guard: VerificationGuard | None) -> None:
         """Refuse a first write about which the coordinator was not asked, or not since the last marker."""
         if guard is not None and guard.kept_by is not self:
             raise ErrorCode.NOT_LEADER_OR_FOLLOWER.error(
@@ -73,7 +73,7 @@ class Guards:
                 f"producer {producer_id} has no transaction here that its coordinator knows of"
             )
 
-    def check_turn(self, batch: Batch, guard: Guard) -> None:
+    def check_turn(self, batch: Batch, guard: VerificationGuard) -> None:
         """Refuse a batch of a producer not known here that is not the first of those it has sent."""
         if batch.base_sequence > guard.lowest_sequence:
             raise ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER.error(
@@ -81,7 +81,7 @@ class Guards:
                 f"{guard.lowest_sequence}"
             )
 
-    def end(self, producer_id: int, guard: Guard | None = None) -> None:
+    def end(self, producer_id: int, guard: VerificationGuard | None = None) -> None:
         """The question is settled, or has lost its point; only this one, if it is named."""
         if guard is None or self._guards.get(producer_id) is guard:
             self._guards.pop(producer_id, None)

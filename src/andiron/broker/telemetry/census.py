@@ -47,14 +47,14 @@ def _of_requests(broker: Broker) -> Iterator[Kept]:
 
 
 def _of_logs(broker: Broker) -> Iterator[Kept]:
-    partitions = list(broker.partitions)
+    partitions = list(broker.replica_manager)
     ended = [(each.watermark, each.log.producers.unreplicated) for each in partitions]
     yield Kept(
         "ended transactions",
         sum(len(markers) for _, markers in ended),
         sum(marker >= watermark for watermark, markers in ended for marker in markers.values()),
     )
-    yield Kept("counted topics", len(broker.partitions.traffic.topics()) - 1, len(broker.image.topics))
+    yield Kept("counted topics", len(broker.replica_manager.traffic.topics()) - 1, len(broker.image.topics))
     timetable = broker.housekeeping.timetable
     yield Kept("house to keep", len(timetable), len(partitions))
 

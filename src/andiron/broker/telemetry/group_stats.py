@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from andiron.groups.group import CLASSIC, Group
 from andiron.groups.listing import EMPTY
-from andiron.log.by_time import time_of
+from andiron.log.timestamp_lookup import time_of
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, wall_time
 from andiron.transactions.states import State
@@ -132,7 +132,7 @@ class _Asking:
         if image is None or self._broker.settings.node_id not in image.isr:
             return None
         try:
-            partition = self._broker.partitions.get((topic, index))
+            partition = self._broker.replica_manager.get((topic, index))
         except ProtocolError:
             return None  # its log will not open
         return partition if partition is not None and partition.failure is None else None

@@ -131,7 +131,7 @@ class BrokerTotals:
 
 def all_partitions(broker: Broker, now: Millis) -> Iterator[list[PartitionStats]]:
     """Every partition here, a piece at a time."""
-    hosted = list(broker.partitions)
+    hosted = list(broker.replica_manager)
     for begin in range(0, len(hosted), PIECE):
         yield [
             partition_stats(each, broker.image, now)

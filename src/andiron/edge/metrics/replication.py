@@ -53,11 +53,11 @@ FAMILIES = [
     ),
     counter(
         "isr_shrinks_total", "Times that a partition led here has lost an in-sync replica.",
-        f"{_MANAGER}IsrShrinksPerSec", lambda s: single(s.broker.in_sync.shrinks),
+        f"{_MANAGER}IsrShrinksPerSec", lambda s: single(s.broker.alter_partition_manager.shrinks),
     ),
     counter(
         "isr_expands_total", "Times that a partition led here has gained an in-sync replica.",
-        f"{_MANAGER}IsrExpandsPerSec", lambda s: single(s.broker.in_sync.expands),
+        f"{_MANAGER}IsrExpandsPerSec", lambda s: single(s.broker.alter_partition_manager.expands),
     ),
     gauge(
         "partitions", "Partitions that have a replica here.",
@@ -69,7 +69,7 @@ FAMILIES = [
     ),
     gauge(
         "offline_replicas", "Replicas here that cannot be used: the log will not open, or an fsync has failed.",
-        f"{_MANAGER}OfflineReplicaCount", lambda s: single(s.totals.failed + len(s.broker.partitions.unopened)),
+        f"{_MANAGER}OfflineReplicaCount", lambda s: single(s.totals.failed + len(s.broker.replica_manager.unopened)),
     ),
     gauge(
         "partition_in_sync_replicas", "In-sync replicas of a partition led here.",

@@ -66,7 +66,7 @@ class Survey:
         self.quorum = quorum_stats(broker)
         self.groups, self.transactions = group_states(broker), transaction_states(broker)
         self.rebalances = rebalances(broker)
-        self.topics = broker.partitions.traffic.topics()
+        self.topics = broker.replica_manager.traffic.topics()
 
     @property
     def unmeasured(self) -> int:

@@ -167,7 +167,7 @@ FAMILIES = [
     gauge(
         "fetch_sessions", "Incremental fetch sessions that are remembered.",
         "kafka.server:type=FetchSessionCache,name=NumIncrementalFetchSessions",
-        lambda s: single(len(s.broker.sessions)),
+        lambda s: single(len(s.broker.fetch_sessions)),
     ),
     gauge(
         "loop_idle_ratio", "Part of its time that the loop, network and request handler in one, has lately been idle.",

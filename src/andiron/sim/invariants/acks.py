@@ -40,7 +40,7 @@ class AcksHold(Watcher):
         assert host.node is not None
         broker = host.node.broker
         for sent in exchange.notes["sent"]:
-            partition = broker.partitions.peek(sent.partition)
+            partition = broker.replica_manager.peek(sent.partition)
             if partition is not None:
                 durable = partition.log.settings.flush_messages == 1
                 mirror = self._mirrors.of(host, partition)

@@ -69,7 +69,7 @@ class TransactionsAreAtomic(Watcher):
             for transaction in shard.machine.transactions.values():
                 if not transaction.state.is_at_rest:
                     return f"{transaction.id} is in {transaction.state.title}"
-        for partition in broker.partitions:
+        for partition in broker.replica_manager:
             if not partition.leads:
                 continue
             writers = self._mirrors.of(host, partition).verdicts.writers()

@@ -33,7 +33,7 @@ class ReplicasConverge(Watcher):
         if behind is not None:
             raise Violation(IN_SYNC, f"{host.name}: {behind}")
         assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.node.broker.replica_manager:
             self._compare(host, partition)
 
     def _behind(self, host: Host) -> str | None:
@@ -48,7 +48,7 @@ class ReplicasConverge(Watcher):
             for index, told in topic.partitions.items():
                 if sorted(told.isr) != sorted(told.replicas):
                     return f"{topic.name}-{index}: {list(told.isr)} of {list(told.replicas)} are in sync"
-        for partition in host.node.broker.partitions:
+        for partition in host.node.broker.replica_manager:
             behind = _lags(host, partition)
             if behind is not None:
                 return behind

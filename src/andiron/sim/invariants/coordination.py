@@ -63,7 +63,7 @@ class CoordinatorsWait(Watcher):
         place = _place(host.node.broker, exchange)
         if place is None or _failed(exchange.response):
             return
-        partition = host.node.broker.partitions.peek(place)
+        partition = host.node.broker.replica_manager.peek(place)
         # In the very step that heard it, it is not noted yet.
         end = exchange.notes.get(END, _end(host, place))
         if partition is None or partition.watermark < end:
@@ -83,7 +83,7 @@ def _place(broker: Broker, exchange: Exchange) -> TopicPartition | None:
 
 def _end(host: Host, place: TopicPartition) -> int:
     assert host.node is not None
-    partition = host.node.broker.partitions.peek(place)
+    partition = host.node.broker.replica_manager.peek(place)
     return 0 if partition is None else partition.log.end
 
 

@@ -51,7 +51,7 @@ class EligibleHaveAll(Watcher):
         known = self._newest.broker(replica)
         if broker is None or known is None or known.epoch != broker.lifecycle.epoch:
             return None
-        partition, mirror = broker.partitions.peek(canon.name), self._mirrors.get((replica, *place))
+        partition, mirror = broker.replica_manager.peek(canon.name), self._mirrors.get((replica, *place))
         if partition is None or partition.topic_id != place[0] or partition.failure is not None:
             return None
         return None if mirror is None or mirror.fell is not None else partition.log.end

@@ -45,7 +45,7 @@ class LogsGrow(Watcher):
     def said(self, host: Host, exchange: Exchange) -> None:
         """What is said may be about what was appended in this very step."""
         assert host.node is not None
-        self._look_at(host, host.node.broker.partitions)
+        self._look_at(host, host.node.broker.replica_manager)
 
     def stepped(self, host: Host) -> None:
         self._look_at(host, host.changed)

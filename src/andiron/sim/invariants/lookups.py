@@ -44,7 +44,7 @@ class LookupsAgree(Watcher):
 
     def rested(self, host: Host) -> None:
         assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.node.broker.replica_manager:
             batches = [batch for batch, _ in scan(host, partition) if batch.next_offset > partition.log.start]
             # From the end on: a read leaves a mark where the next one would go on, and that would be found.
             for offset in range(partition.log.end - 1, partition.log.start - 1, -1):
@@ -58,7 +58,7 @@ class LookupsAgree(Watcher):
     ) -> None:
         assert host.node is not None
         index = wanted.partition_index if by_time else wanted.partition
-        partition = host.node.broker.partitions.peek((topic, index))
+        partition = host.node.broker.replica_manager.peek((topic, index))
         if partition is None:
             return
         mirror = self._mirrors.of(host, partition)

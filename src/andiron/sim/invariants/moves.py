@@ -57,10 +57,10 @@ class ReplicasMove(Watcher):
             if host.number not in told.replicas:
                 self._forget_if_dropped(host, key, told)
             elif (
-                broker.partitions.peek(mirror.name) is None
-                and mirror.name not in broker.partitions.unopened
+                broker.replica_manager.peek(mirror.name) is None
+                and mirror.name not in broker.replica_manager.unopened
                 and host.is_open
-                and not broker.partitions.is_behind
+                and not broker.replica_manager.is_behind
             ):
                 raise Violation(STAYS, f"{mirror.name} is not on {host.name}, one of {list(told.replicas)}")
 

@@ -36,7 +36,7 @@ class OffsetsInOrder(Watcher):
 
     def rested(self, host: Host) -> None:
         assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.node.broker.replica_manager:
             if partition.watermark != partition.log.end:
                 how = f"{partition.name} ends at {partition.log.end}, committed up to {partition.watermark}"
                 raise Violation(REACHED, how)

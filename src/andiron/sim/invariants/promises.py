@@ -63,7 +63,7 @@ class AckedStays(Watcher):
 
     def rested(self, host: Host) -> None:
         assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.node.broker.replica_manager:
             if partition.leads:
                 self._check(host, partition)
 

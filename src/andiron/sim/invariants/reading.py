@@ -35,7 +35,7 @@ class ReadersSeeTheLog(Watcher):
     def heard(self, host: Host, exchange: Exchange) -> None:
         if exchange.key == ApiKey.FETCH:
             assert host.node is not None
-            table = host.node.broker.partitions
+            table = host.node.broker.replica_manager
             exchange.notes["partitions"] = {name: table.peek(name) for name in exchange.notes["places"]}
 
     def said(self, host: Host, exchange: Exchange) -> None:

@@ -45,7 +45,7 @@ class DeletionIsDue(Watcher):
         assert host.node is not None
         for topic in exchange.body.topics:
             for wanted in topic.partitions:
-                partition = host.node.broker.partitions.peek((topic.name, wanted.partition_index))
+                partition = host.node.broker.replica_manager.peek((topic.name, wanted.partition_index))
                 if partition is not None:
                     key = key_of(host, partition)
                     upto = partition.watermark if wanted.offset < 0 else wanted.offset

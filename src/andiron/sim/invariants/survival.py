@@ -35,7 +35,7 @@ class PromisesSurvive(Watcher):
 
     def went_down(self, host: Host, end: End) -> None:
         if end is End.STOPPED and host.node is not None and not host.disk.is_bad:
-            for partition in host.node.broker.partitions:
+            for partition in host.node.broker.replica_manager:
                 if partition.failure is None:
                     self._mirrors.of(host, partition).keep(partition.log.end)
         if end is not End.STOPPED:
@@ -58,7 +58,7 @@ class PromisesSurvive(Watcher):
     def _note_committed(self, host: Host) -> None:
         if self._canons is None or host.node is None:
             return
-        for partition in host.node.broker.partitions:
+        for partition in host.node.broker.replica_manager:
             mirror = self._mirrors.get(key_of(host, partition))
             if mirror is None or partition.leads:
                 continue
@@ -69,7 +69,7 @@ class PromisesSurvive(Watcher):
     def rested(self, host: Host) -> None:
         """Nothing has happened: then nothing has changed."""
         assert host.node is not None
-        for partition in host.node.broker.partitions:
+        for partition in host.node.broker.replica_manager:
             self._look(host, partition, self._mirrors.of(host, partition), End.STOPPED)
 
     def _look(self, host: Host, partition: Partition, mirror: Mirror, end: End) -> None:

@@ -36,7 +36,7 @@ class World:
 
     def __init__(self):
         self.partitions, self.groups, self.step, self.image = {}, Groups(), NotedStep(), None
-        self.writer = MarkerWriter(metadata=self, partitions=self, groups=self.groups, step=self.step)
+        self.writer = MarkerWriter(metadata=self, replica_manager=self, groups=self.groups, step=self.step)
 
     def find(self, topic, index, image):
         if (topic, index) not in self.partitions:

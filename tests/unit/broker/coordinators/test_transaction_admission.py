@@ -3,7 +3,7 @@
 import pytest
 
 from andiron.broker.coordinators.transaction_admission import Admission, Writer, are_transactional, ask
-from andiron.broker.replicas.verification_guards import Guards
+from andiron.broker.replicas.verification_guards import VerificationGuards
 from andiron.model.effects import Received
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
@@ -117,7 +117,7 @@ UNTOLD = [
 
 
 def told(code, *, adds):
-    guards = Guards()
+    guards = VerificationGuards()
     admission = Admission(guards, Batch(batch()), adds=adds, now=0)
     admission.answered(code)
     try:

@@ -62,12 +62,12 @@ def test_a_replica_whose_disk_has_failed_is_not_moved(two):
 
 def test_a_replica_that_is_not_here_yet_is_put_there_when_it_comes(two, monkeypatch):
     broker = two.node.broker
-    monkeypatch.setattr(broker.partitions, "get", lambda name: None)
+    monkeypatch.setattr(broker.replica_manager, "get", lambda name: None)
 
     assert move(two, "/two") == "REPLICA_NOT_AVAILABLE"
 
     name = TopicPartition("t", 0)
-    held = two.node.broker.partitions.peek(name).log
+    held = two.node.broker.replica_manager.peek(name).log
     broker.directories.give_up(held, two.now)
     opened = broker.directories.open_log(name, held.topic_id, held.settings, two.now)
     assert opened.directory == "/two/t-0"

@@ -41,7 +41,7 @@ def test_validate_only_adds_none(node):
     node.create("t")
 
     assert error_of(grow(node, 3, validate_only=True)) == "NONE"
-    assert len(node.node.broker.partitions) == 1
+    assert len(node.node.broker.replica_manager) == 1
 
 
 @pytest.mark.parametrize(

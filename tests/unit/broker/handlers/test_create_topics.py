@@ -67,7 +67,7 @@ def test_validate_only_says_what_would_be_and_makes_nothing(node):
 
     assert (error_of(result), result.num_partitions) == ("NONE", 2)
     assert "t" not in node.node.broker.image.topics
-    assert len(node.node.broker.partitions) == 0
+    assert len(node.node.broker.replica_manager) == 0
 
 
 def test_replicas_chosen_by_hand(node):
@@ -99,7 +99,7 @@ def test_what_cannot_be_made(node, wanted, code):
 
     assert error_of(result) == code
     assert result.error_message
-    assert len(node.node.broker.partitions) == 0
+    assert len(node.node.broker.replica_manager) == 0
 
 
 def test_topics_of_one_request_fail_each_for_itself(node):

@@ -21,7 +21,7 @@ def test_a_topic_is_gone_when_the_answer_comes(node, version):
 
     assert (result.name, error_of(result)) == ("t", "NONE")
     assert error_of(node.produce("t", b"a")) == "UNKNOWN_TOPIC_OR_PARTITION"
-    assert len(node.node.broker.partitions) == 0
+    assert len(node.node.broker.replica_manager) == 0
 
 
 def test_a_topic_by_its_id(node):

@@ -60,7 +60,7 @@ def test_that_a_coordinator_cannot_have_its_topic_is_in_the_log_once_and_when_it
     with caplog.at_level(logging.INFO):
         assert error_of(node.ask(FindCoordinatorRequest(key="g"), 3)) == "NONE"
     assert "__consumer_offsets is made after all" in caplog.messages
-    assert node.node.broker.unmade == {}
+    assert node.node.broker.internal_topic_errors == {}
 
 
 def test_the_topic_has_the_settings_it_needs(node):

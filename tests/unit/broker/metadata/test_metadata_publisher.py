@@ -14,7 +14,7 @@ def cluster():
 
 
 def test_a_node_is_settled_when_it_is_ready_for_the_first_time_and_stays_so(cluster):
-    following = cluster.broker(3).following
+    following = cluster.broker(3).metadata_publisher
     assert following.settled
 
     cluster.isolate(3)
@@ -62,13 +62,13 @@ def test_a_coordinator_comes_and_goes_with_the_lead_of_its_partition(cluster):
 def test_a_flush_that_is_wanted_by_a_partition_that_is_deleted_is_wanted_no_more(cluster):
     create(cluster, "t", flush_messages=1)
     partition = cluster.partition(1, "t")
-    cluster.broker(1).flushing.want(partition)
+    cluster.broker(1).flush_queue.want(partition)
 
     delete(cluster, "t")
     cluster.pass_time(100)
 
     assert partition.retired
-    assert partition not in cluster.broker(1).flushing._wanted
+    assert partition not in cluster.broker(1).flush_queue._wanted
 
 
 def test_what_waits_for_the_metadata_is_woken(cluster):

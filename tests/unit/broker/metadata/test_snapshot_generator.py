@@ -108,7 +108,7 @@ def test_a_start_goes_on_from_it(clean):
     assert image is not before
     assert [(t.name, t.id) for t in image.topics.values()] == [(t.name, t.id) for t in before.topics.values()]
     assert (image.configs, image.features) == (before.configs, before.features)
-    assert len(node.node.broker.partitions) == 41
+    assert len(node.node.broker.replica_manager) == 41
     assert node.create("and-on").error_code == 0
 
 

@@ -248,7 +248,7 @@ def fill(node):
 def state(node):
     logs = {
         str(p.name): (p.log.start, p.log.end, p.watermark, p.topic_id, len(p.log.producers))
-        for p in node.node.broker.partitions
+        for p in node.node.broker.replica_manager
     }
     values = {name: node.values(*name.rsplit("-", 1)[:1], int(name[-1])) for name in logs}
     return logs, values, node.node.broker.image.configs

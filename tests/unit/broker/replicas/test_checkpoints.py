@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from andiron.broker.replicas.checkpoints import Checkpoints
-from andiron.broker.replicas.hosted import Hosted
+from andiron.broker.replicas.hosted_partitions import HostedPartitions
 from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.model.ids import TopicPartition
 
@@ -32,7 +32,7 @@ def saved():
 
 @pytest.fixture
 def checkpoints(saved):
-    hosted = Hosted()
+    hosted = HostedPartitions()
     hosted |= {A: replica(A, 0, 5, 7), B: replica(B, 3, 4, 9)}
     hosted.retries[GONE] = lambda: None
     return Checkpoints(saved, hosted)

@@ -3,7 +3,7 @@
 import pytest
 
 from andiron.broker.replicas import fetch_sessions
-from andiron.broker.replicas.fetch_sessions import FetchSessions, once
+from andiron.broker.replicas.fetch_sessions import FetchSessions, distinct_partitions_of
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic
@@ -142,6 +142,6 @@ def test_the_partitions_of_all_sessions_together_are_bounded(monkeypatch):
 
 
 def test_without_a_session_what_is_named_twice_counts_as_it_is_named_last():
-    assert [(asked.wanted.partition, asked.wanted.fetch_offset) for asked in once(asking((0, 1), (1, 2), (0, 3)))] == [
-        (0, 3), (1, 2),
-    ]  # fmt: skip
+    asked = distinct_partitions_of(asking((0, 1), (1, 2), (0, 3)))
+
+    assert [(each.wanted.partition, each.wanted.fetch_offset) for each in asked] == [(0, 3), (1, 2)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.replicas.fetcher_manager import Fetchers
+from andiron.broker.replicas.fetcher_manager import FetcherManager
 from andiron.model.ids import NEVER
 from worlds.cluster_client import create, small_cluster, write
 
@@ -18,7 +18,7 @@ def cluster():
 
 def followed(cluster, number):
     """How many partitions a node fetches from whom."""
-    fetchers = cluster.broker(number).fetchers._fetchers
+    fetchers = cluster.broker(number).fetcher_manager._fetchers
     return {leader: len(fetcher) for leader, fetcher in fetchers.items() if len(fetcher)}
 
 
@@ -41,7 +41,7 @@ def test_what_is_led_here_is_fetched_from_nobody(cluster):
     cluster.pass_time(200)
 
     assert followed(cluster, 3) == {}
-    assert cluster.broker(3).fetchers.next_deadline() == NEVER
+    assert cluster.broker(3).fetcher_manager.next_deadline() == NEVER
 
 
 def test_a_leader_that_comes_back_is_fetched_from_again(cluster):
@@ -64,7 +64,7 @@ def test_a_follower_to_a_durable_topic_fetches_on_when_it_is_flushed(cluster):
 
 
 def test_leaving_what_was_never_followed_is_nothing(cluster):
-    fetchers = cluster.broker(1).fetchers
+    fetchers = cluster.broker(1).fetcher_manager
     fetchers.leave(cluster.partition(1, "t"))
     fetchers.flushed(cluster.partition(1, "t"), cluster.now)
 
@@ -82,7 +82,7 @@ class Busy:
 
 
 def test_of_those_that_have_more_to_take_in_one_does_so_in_a_step_and_each_in_its_turn():
-    fetchers, ticked = Fetchers(None, None, None, None, None), []
+    fetchers, ticked = FetcherManager(None, None, None, None, None), []
     fetchers._fetchers = {
         1: Busy("a", ticked, is_taking_in=True),
         2: Busy("b", ticked, is_taking_in=False),

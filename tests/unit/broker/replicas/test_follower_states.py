@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.replicas.follower_states import Fetched
+from andiron.broker.replicas.follower_states import FollowerFetch
 from andiron.model.errors import ErrorCode, ProtocolError
 from worlds.cluster_client import begin_produce, create, isr, produced, small_cluster
 
@@ -19,7 +19,9 @@ def cluster():
 def fetched(cluster, replica, offset, start=0, life=None):
     life = cluster.broker(replica).lifecycle.epoch if life is None else life
     partition = cluster.partition(1, "t")
-    cluster.broker(1).followers.fetched(partition, Fetched(replica, life, offset, start, 99), cluster.now)
+    cluster.broker(1).follower_states.fetched(
+        partition, FollowerFetch(replica, life, offset, start, 99), cluster.now
+    )
     return partition
 
 
@@ -75,7 +77,7 @@ def test_a_follower_of_the_metadata_is_seen_by_the_controller(cluster):
     broker = cluster.broker(4)
     metadata = broker.metadata.partition
 
-    broker.followers.fetched(metadata, Fetched(17, -1, metadata.log.end, 0, 99), cluster.now)
+    broker.follower_states.fetched_metadata(FollowerFetch(17, -1, metadata.log.end, 0, 99), cluster.now)
 
     assert broker.metadata.raft.observers[17].offset == metadata.log.end
 
@@ -84,14 +86,14 @@ def test_that_a_follower_fetches_at_all_is_heard(cluster):
     cluster.heal()
     cluster.pass_time(2_000)
 
-    heard = cluster.broker(1).followers.heard
+    heard = cluster.broker(1).follower_states.heard
     assert sorted(heard) == [2, 3]
     assert all(cluster.now - at <= 600 for at in heard.values())
 
 
 def test_it_is_known_on_which_connections_followers_fetch_until_these_are_gone(cluster):
     broker = cluster.broker(1)
-    broker.followers.heard_of(2, 7, cluster.now)
+    broker.follower_states.heard_of(2, 7, cluster.now)
     assert 7 in cluster.members[1].node.follower_connections
 
     broker.disconnected(7, cluster.now)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from andiron.broker.replicas.partitions import close_all
+from andiron.broker.replicas.replica_manager import close_all
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.records.batch import stamp
 from andiron.records.builder import build
 from andiron.records.record import Record
-from andiron.replication.follower import Fetched
+from andiron.replication.follower import FetchPartitionData
 from andiron.sim.disk import MemoryDisk
 from unit.broker.hosting import ALONE, hosted, leading, produce, refusal
 
@@ -184,7 +184,7 @@ def taken(partition, *values, epoch=0, watermark=0, start=0):
     """A follower takes in what its leader has after its end."""
     batch = build([Record(0, 0, None, value) for value in values])
     stamp(batch, 0, partition.log.end, epoch)
-    return partition.take(Fetched(records=bytes(batch), watermark=watermark, log_start=start), 0)
+    return partition.take(FetchPartitionData(records=bytes(batch), watermark=watermark, log_start=start), 0)
 
 
 def test_what_was_committed_when_too_few_became_in_sync_is_told_so():

@@ -99,7 +99,7 @@ def test_a_partition_that_comes_anew_does_not_wait_for_a_fetch_that_finds_nothin
 def test_a_leader_that_forgot_the_session_is_told_everything_anew(cluster):
     create(cluster, "t", [(1, 2, 3)] * 3)
     cluster.pass_time(600)
-    cluster.broker(1).sessions._sessions.clear()
+    cluster.broker(1).fetch_sessions._sessions.clear()
     cluster.heard.clear()
 
     cluster.pass_time(1_100)
@@ -127,7 +127,7 @@ def test_what_is_followed_no_more_is_forgotten_by_the_leader_too(cluster):
     delete(cluster, "u")
     cluster.pass_time(1_200)
 
-    sessions = list(cluster.broker(1).sessions._sessions.values())
+    sessions = list(cluster.broker(1).fetch_sessions._sessions.values())
     assert sorted(len(session.partitions()) for session in sessions) == [2, 2]
 
 
@@ -139,7 +139,7 @@ def test_a_leader_that_does_not_answer_is_asked_again_soon(cluster):
     cluster.kill(1)
     assert cluster.leader_of("t") == 1  # for all that is known so far
 
-    assert cluster.broker(2).fetchers.next_deadline() <= cluster.now + RETRY_MS
+    assert cluster.broker(2).fetcher_manager.next_deadline() <= cluster.now + RETRY_MS
 
 
 def test_a_leader_that_has_not_read_as_far_yet_is_asked_again_in_a_moment(cluster):
@@ -150,7 +150,7 @@ def test_a_leader_that_has_not_read_as_far_yet_is_asked_again_in_a_moment(cluste
     cluster.until(lambda: "t" in cluster.broker(2).image.topics)
     cluster.pass_time(300)
     assert "t" not in cluster.broker(1).image.topics
-    assert cluster.broker(2).fetchers._fetchers[1]._paused
+    assert cluster.broker(2).fetcher_manager._fetchers[1]._paused
     cluster.heal()
     cluster.until(lambda: all("t" in broker.image.topics for broker in brokers(cluster)))
 

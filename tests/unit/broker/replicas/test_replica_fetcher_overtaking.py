@@ -3,7 +3,7 @@
 from collections import namedtuple
 from types import SimpleNamespace
 
-from andiron.broker.replicas.replica_fetcher import RETRY_MS, Fetcher
+from andiron.broker.replicas.replica_fetcher import RETRY_MS, ReplicaFetcher
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Address, TopicPartition
@@ -79,7 +79,9 @@ def alone(save_starts=lambda: None):
     """A fetcher of nothing, and its leader."""
     leader, checkpoints = Leader(), SimpleNamespace(save_starts=save_starts)
     step = SimpleNamespace(replicated=lambda partition: None)
-    return Fetcher(2, ReplicationSettings(), leader, quota=None, checkpoints=checkpoints, step=step), leader
+    return ReplicaFetcher(
+        2, ReplicationSettings(), leader, quota=None, checkpoints=checkpoints, step=step
+    ), leader
 
 
 def fetching(*numbers, save_starts=lambda: None):

@@ -190,7 +190,7 @@ def test_a_crash_at_any_point_of_the_swap_loses_nothing(power):
         for number in range(40):
             node.produce("t", bytes([number]) * 100)
         if power:
-            node.node.broker.partitions.get(("t", 0)).log.close()  # what was acknowledged is on the disk
+            node.node.broker.replica_manager.get(("t", 0)).log.close()  # what was acknowledged is on the disk
             node.restart()
         move(node, "/two")
         crashes_after(node, survives)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.replicas.verification_guards import Guards
+from andiron.broker.replicas.verification_guards import VerificationGuards
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.records.batch import Batch
 from andiron.records.builder import build
@@ -28,13 +28,13 @@ def code_of(check, *given):
 
 
 def test_a_write_about_which_nobody_was_asked_is_refused():
-    guards = Guards()
+    guards = VerificationGuards()
 
     assert code_of(guards.check, 7, None) is ErrorCode.INVALID_TXN_STATE
 
 
 def test_a_question_that_was_asked_lets_its_producer_through():
-    guards = Guards()
+    guards = VerificationGuards()
     guard = guards.begin(7, 0, 0)
 
     guards.check(7, guard)
@@ -42,7 +42,7 @@ def test_a_question_that_was_asked_lets_its_producer_through():
 
 
 def test_a_marker_in_between_makes_the_question_worthless():
-    guards = Guards()
+    guards = VerificationGuards()
     guard = guards.begin(7, 0, 0)
 
     guards.end(7)
@@ -52,7 +52,7 @@ def test_a_marker_in_between_makes_the_question_worthless():
 
 
 def test_batches_of_one_producer_share_a_question_until_its_epoch_changes():
-    guards = Guards()
+    guards = VerificationGuards()
     guard = guards.begin(7, 0, 0)
 
     assert guards.begin(7, 0, 5) is guard
@@ -60,7 +60,7 @@ def test_batches_of_one_producer_share_a_question_until_its_epoch_changes():
 
 
 def test_one_that_was_replaced_leaves_the_question_of_its_successor_alone():
-    guards = Guards()
+    guards = VerificationGuards()
     old = guards.begin(7, 0, 0)
     new = guards.begin(7, 1, 0)
     late = guards.begin(7, 0, 0)
@@ -73,7 +73,7 @@ def test_one_that_was_replaced_leaves_the_question_of_its_successor_alone():
 
 
 def test_of_a_producer_not_known_here_the_first_batch_must_come_first():
-    guards = Guards()
+    guards = VerificationGuards()
     guards.begin(7, 0, 0)
     guard = guards.begin(7, 0, 3)
 
@@ -82,13 +82,13 @@ def test_of_a_producer_not_known_here_the_first_batch_must_come_first():
 
 
 def test_a_question_from_before_another_broker_led_is_asked_again_and_not_held_against_the_producer():
-    guard = Guards().begin(7, 0, 0)
+    guard = VerificationGuards().begin(7, 0, 0)
 
-    assert code_of(Guards().check, 7, guard) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert code_of(VerificationGuards().check, 7, guard) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def test_what_was_asked_about_a_producer_that_never_came_back_is_forgotten():
-    guards = Guards()
+    guards = VerificationGuards()
     guards.begin(7, 0, 0, now=100)
     kept = guards.begin(8, 0, 0, now=100)
     guards.begin(8, 0, 1, now=900)

@@ -115,13 +115,13 @@ def test_a_broker_that_is_gone_leaves_partitions_under_replicated_until_it_is_ba
     cluster.until(lambda: sum_over(cluster, "under_replicated") == 1)
 
     assert sum_over(cluster, "at_min_isr") == 1 and sum_over(cluster, "under_min_isr") == 0
-    assert sum(m.node.broker.in_sync.shrinks for m in cluster.up()) == 1
+    assert sum(m.node.broker.alter_partition_manager.shrinks for m in cluster.up()) == 1
     assert stats(cluster, cluster.leader_of("t")).isr == 2
 
     cluster.start(lost)
     cluster.until(lambda: sum_over(cluster, "under_replicated") == 0)
     assert stats(cluster, cluster.leader_of("t")).isr == 3
-    assert sum(m.node.broker.in_sync.expands for m in cluster.up()) == 1
+    assert sum(m.node.broker.alter_partition_manager.expands for m in cluster.up()) == 1
 
 
 def test_when_the_leader_is_gone_the_next_one_counts_what_was_lost(cluster):
@@ -129,7 +129,7 @@ def test_when_the_leader_is_gone_the_next_one_counts_what_was_lost(cluster):
     cluster.until(lambda: sum_over(cluster, "under_replicated") == 1)
 
     leader = cluster.leader_of("t")
-    assert cluster.broker(leader).in_sync.shrinks == 1
+    assert cluster.broker(leader).alter_partition_manager.shrinks == 1
 
 
 def test_two_that_are_gone_are_one_too_many(cluster):

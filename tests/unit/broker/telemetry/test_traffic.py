@@ -8,7 +8,7 @@ from worlds.replicating import create, produce
 
 
 def traffic(node, topic):
-    return node.node.broker.partitions.traffic.of(topic)
+    return node.node.broker.replica_manager.traffic.of(topic)
 
 
 def test_bytes_and_messages_are_counted_when_written(node):
@@ -85,7 +85,7 @@ def test_topics_that_there_are_not_take_no_room(node):
     for number in range(10):
         node.produce(f"missing-{number}", b"a")
 
-    seen = node.node.broker.partitions.traffic
+    seen = node.node.broker.replica_manager.traffic
     assert [name for name, _ in seen.topics()] == [""]
     assert seen.unknown.failed_produces == {"UNKNOWN_TOPIC_OR_PARTITION": 10}
 
@@ -109,7 +109,7 @@ def test_what_is_replicated_is_counted_on_both_sides():
     cluster.until(lambda: all(cluster.partition(node, "t").log.end == 1 for node in (1, 2, 3)))
 
     size = cluster.partition(leader, "t").log.size
-    seen = {node: cluster.broker(node).partitions.traffic.of("t") for node in (1, 2, 3)}
+    seen = {node: cluster.broker(node).replica_manager.traffic.of("t") for node in (1, 2, 3)}
     assert (seen[leader].bytes_in, seen[leader].replicated_out, seen[leader].bytes_out) == (size, 2 * size, 0)
     assert [each.replicated_in for node, each in seen.items() if node != leader] == [size, size]
     assert sum(each.messages_in for each in seen.values()) == 1

@@ -67,7 +67,7 @@ def test_the_rules_ask_for_metrics_that_there_are():
 def test_a_bug_in_what_is_told_is_counted():
     world = coordinating()
     host = host_of(world.node, world.now)
-    del world.node.broker.in_sync.shrinks
+    del world.node.broker.alter_partition_manager.shrinks
 
     with pytest.raises(AttributeError):
         b"".join(scraper(host, world.node)())

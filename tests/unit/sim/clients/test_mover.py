@@ -15,7 +15,7 @@ def test_replicas_are_moved_and_all_is_well_in_the_end(monkeypatch):
     for _ in range(40):
         trio.run(500)
         for host in trio.hosts:
-            partition = host.node.broker.partitions.peek(("orders", 0))
+            partition = host.node.broker.replica_manager.peek(("orders", 0))
             if partition is not None:
                 seen[partition.log.directory] = None
     mover.is_closing = True

@@ -16,7 +16,7 @@ class Replica:
 def leading(puppets, number, epoch):
     replica = Replica(epoch)
     silent = type("Metadata", (), {"partition": type("P", (), {"leads": False})})
-    puppets.node(number).broker = type("Broker", (), {"metadata": silent, "partitions": [replica]})
+    puppets.node(number).broker = type("Broker", (), {"metadata": silent, "replica_manager": [replica]})
     return replica
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from andiron.log import by_time
+from andiron.log import timestamp_lookup
 from andiron.log.offset_index import OffsetIndex
 from andiron.sim.watcher import Violation
 
@@ -29,8 +29,10 @@ def test_places_are_found(quiet):
 
 
 def test_a_wrong_place_in_time_is_noticed(quiet, monkeypatch):
-    found = by_time._first_in
-    monkeypatch.setattr(by_time, "_first_in", lambda batch, time, start: found(batch, time + 1, start))
+    found = timestamp_lookup._first_in
+    monkeypatch.setattr(
+        timestamp_lookup, "_first_in", lambda batch, time, start: found(batch, time + 1, start)
+    )
     with pytest.raises(Violation, match="lookups agree with a scan"):
         for record in list(quiet.mirror().records.values()):
             quiet.list_offset(record.timestamp)

@@ -50,7 +50,7 @@ def test_a_log_that_was_dropped_in_the_step_that_was_cut_short_is_forgotten_too(
     third, law = trio.host(3), trio.law(ReplicasMove)
     law.stepped = lambda host: None  # it does not come to that
     move(trio, [1, 2])
-    trio.run(until=lambda: not trio.host(3).node.broker.partitions.peek(ORDERS))
+    trio.run(until=lambda: not trio.host(3).node.broker.replica_manager.peek(ORDERS))
     third.kill()
     topic_id = trio.hosts[0].node.broker.image.topics["orders"].id
     assert [key[0] for key in trio.mirrors if key[1] == topic_id] == [1, 2]
@@ -70,10 +70,10 @@ def test_a_replica_that_is_gone_without_being_told_is_noticed(trio):
     trio.create()
     trio.rest()
     host = trio.followers()[0]
-    partitions = host.node.broker.partitions
+    partitions = host.node.broker.replica_manager
     law = trio.law(ReplicasMove)
     law._applied.clear()
     name = ORDERS
-    partitions._hosted = {key: each for key, each in partitions._hosted.items() if key != name}
+    partitions._partitions = {key: each for key, each in partitions._partitions.items() if key != name}
     with pytest.raises(Violation, match="a replica is there until it is told to go: orders-0 is not on"):
         law.stepped(host)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.log.producers import Producers, ProducerState, Remembered
-from andiron.log.snapshots import SnapshotError, Snapshots, decode_snapshot, encode_snapshot
+from andiron.log.producer_snapshots import ProducerSnapshots, SnapshotError, decode_snapshot, encode_snapshot
+from andiron.log.producers import BatchMetadata, Producers, ProducerState
 from andiron.records.crc32c import crc32c
 from andiron.sim.disk import MemoryDisk
 
@@ -18,7 +18,7 @@ def state(producer, *batches, epoch=0, transaction_start=-1, coordinator_epoch=-
 
 TWO = Producers(
     [
-        state(7, Remembered(4, 104, 4, 50), Remembered(6, 106, 1, 60), epoch=3),
+        state(7, BatchMetadata(4, 104, 4, 50), BatchMetadata(6, 106, 1, 60), epoch=3),
         state(8, epoch=1, transaction_start=90, coordinator_epoch=2),
     ]
 )
@@ -43,7 +43,7 @@ def test_the_file_is_version_checksum_and_entries():
 
 def test_a_snapshot_keeps_the_last_batch_of_each_producer():
     read = decode_snapshot(encode_snapshot(TWO))
-    assert read.get(7).batches == [Remembered(6, 106, 1, 60)]
+    assert read.get(7).batches == [BatchMetadata(6, 106, 1, 60)]
     assert (read.get(7).epoch, read.get(7).next_sequence, read.get(7).last_timestamp) == (3, 7, 60)
     assert (read.get(8).batches, read.get(8).coordinator_epoch) == ([], 2)
     assert read.last_stable(200) == 90
@@ -64,7 +64,7 @@ def test_a_torn_file_is_noticed(length):
 
 
 def test_the_newest_not_above_an_offset_is_loaded(disk):
-    snapshots = Snapshots(disk, "t-0", ())
+    snapshots = ProducerSnapshots(disk, "t-0", ())
     snapshots.take(Producers(), 50)
     snapshots.take(TWO, 100)
     assert snapshots.newest == 100
@@ -76,7 +76,7 @@ def test_the_newest_not_above_an_offset_is_loaded(disk):
 
 def test_a_broken_one_gives_way_to_the_one_before(disk):
     notices = []
-    snapshots = Snapshots(disk, "t-0", ())
+    snapshots = ProducerSnapshots(disk, "t-0", ())
     snapshots.take(TWO, 50)
     snapshots.take(TWO, 100).truncate(30)
     assert snapshots.load(120, notices)[0] == 50
@@ -85,14 +85,14 @@ def test_a_broken_one_gives_way_to_the_one_before(disk):
 
 
 def test_taking_one_again_replaces_it(disk):
-    snapshots = Snapshots(disk, "t-0", ())
+    snapshots = ProducerSnapshots(disk, "t-0", ())
     snapshots.take(TWO, 50)
     snapshots.take(Producers(), 50)
     assert disk.names("t-0") == {"00000000000000000050.snapshot": 10}
 
 
 def test_those_of_segments_and_the_newest_are_kept(disk):
-    snapshots = Snapshots(disk, "t-0", ())
+    snapshots = ProducerSnapshots(disk, "t-0", ())
     for offset in (10, 20, 30, 40, 50, 60):
         snapshots.take(Producers(), offset)
     snapshots.keep([20, 40], upto=50)

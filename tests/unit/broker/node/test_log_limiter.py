@@ -1,10 +1,10 @@
 """What could be said with every request is said now and then."""
 
-from andiron.broker.node.seldom import ABOUT_MAX, EVERY_MS, Seldom
+from andiron.broker.node.log_limiter import ABOUT_MAX, EVERY_MS, LogLimiter
 
 
 def test_the_first_time_it_is_said_and_then_not_for_a_minute():
-    seldom = Seldom()
+    seldom = LogLimiter()
 
     assert seldom.again("disk", 0) == ""
     assert [seldom.again("disk", at) for at in (1, 2, EVERY_MS - 1)] == [None] * 3
@@ -13,14 +13,14 @@ def test_the_first_time_it_is_said_and_then_not_for_a_minute():
 
 
 def test_other_things_are_said_meanwhile():
-    seldom = Seldom()
+    seldom = LogLimiter()
     seldom.again("a", 0)
 
     assert seldom.again("b", 1) == ""
 
 
 def test_not_more_than_so_many_things_are_remembered():
-    seldom = Seldom()
+    seldom = LogLimiter()
     for number in range(2 * ABOUT_MAX):
         seldom.again(number, 0)
 

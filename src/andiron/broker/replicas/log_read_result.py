@@ -1,16 +1,22 @@
-"""What a fetch finds when it looks at one of its partitions."""
+"""What reading one partition gave a fetch: records or an error, and the offsets that are told with them.
+
+A follower's fetch is judged before its position is noted, and read after the positions of all its partitions are: the
+result of the first is completed by the second, unless the partition has another leader epoch by then (`is_judged`).
+
+Read next: partition_readers.py, which judges; handlers/fetch.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass
 
-from andiron.broker.replicas.fetch_sessions import Asked
+from andiron.broker.replicas.fetch_sessions import CachedPartition
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.preferred_read_replica import HERE
 from andiron.broker.telemetry.traffic import TopicTraffic
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import NodeId
+from andiron.model.ids import NO_EPOCH, LeaderEpoch, NodeId, Offset
 from andiron.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -23,10 +29,10 @@ _NOT_URGENT = (ErrorCode.NONE, ErrorCode.OFFSET_NOT_AVAILABLE)  # the latter may
 
 
 @dataclass(slots=True)
-class Found:
-    """What one look at a partition gave."""
+class LogReadResult:
+    """What one look at a partition gave, as Kafka's LogReadResult has it."""
 
-    asked: Asked
+    asked: CachedPartition
     error: ErrorCode = ErrorCode.NONE
     watermark: int = -1
     last_stable: int = -1
@@ -35,19 +41,28 @@ class Found:
     aborted: list[AbortedTransaction] | None = None
     diverging: EpochEndOffset | None = None
     snapshot: SnapshotId | None = None  # to be fetched instead
-    leader: LeaderIdAndEpoch | None = (
-        None  # with an error: who is to be asked instead; of the metadata always
-    )
+    leader: LeaderIdAndEpoch | None = None  # whom to ask, if not this node (KIP-951); of the metadata always
     moved: bool = False  # more is committed than whoever asks knows of
     nearer: NodeId = HERE  # the replica to read from instead
     is_all: bool = False  # nothing that it has was left out for want of room
     traffic: TopicTraffic | None = None  # where what is sent is counted; None with an error
-    seen: tuple[Partition, int, int, int] | None = None  # and where it stood: epoch, watermark, end
+    is_throttled: bool = False  # what is sent counts against the quota of followers (KIP-73)
+    partition: Partition | None = None  # that was read; None with an error
+    judged_in: LeaderEpoch = NO_EPOCH  # the leader epoch in which a follower's position was judged
+    seen: tuple[int, int, int] | None = (
+        None  # where the partition stood: leader epoch, high watermark, log end
+    )
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether what was judged of a follower's position still holds: this leader leads in the same epoch."""
+        partition = self.partition
+        return partition is not None and partition.leads and partition.epoch == self.judged_in
 
     @property
     def has_moved(self) -> bool:
         """Whether another look would find something else."""
-        return self.seen is not None and self.seen != standing(self.seen[0])
+        return self.partition is not None and self.seen != standing(self.partition)
 
     @property
     def is_urgent(self) -> bool:
@@ -77,6 +92,6 @@ class Found:
         )
 
 
-def standing(partition: Partition) -> tuple[Partition, int, int, int]:
-    """A partition, and where it stands: its epoch, watermark and end."""
-    return partition, partition.epoch, partition.watermark, partition.log.end
+def standing(partition: Partition) -> tuple[LeaderEpoch, Offset, Offset]:
+    """Where a partition stands: its leader epoch, high watermark and log end offset."""
+    return partition.epoch, partition.watermark, partition.log.end

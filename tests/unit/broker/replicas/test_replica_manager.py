@@ -9,7 +9,7 @@ from andiron.model.ids import NEVER
 from andiron.records.batch import stamp
 from andiron.records.builder import build
 from andiron.records.record import Record
-from andiron.replication.follower import Fetched
+from andiron.replication.follower import FetchPartitionData
 from andiron.sim.disk import Killed
 from andiron.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -27,7 +27,7 @@ def folders(node, path="/data"):
 
 
 def names(node):
-    return sorted(str(partition.name) for partition in node.node.broker.partitions)
+    return sorted(str(partition.name) for partition in node.node.broker.replica_manager)
 
 
 def test_partitions_come_and_go_with_their_topics(node):
@@ -56,7 +56,7 @@ def test_a_topics_settings_reach_all_of_its_partitions_and_no_other(node):
 
     node.alter_topic("t", flush_ms=5)
 
-    assert [p.log.settings.flush_ms == 5 for p in node.node.broker.partitions] == [True, True, False]
+    assert [p.log.settings.flush_ms == 5 for p in node.node.broker.replica_manager] == [True, True, False]
 
 
 def test_a_brokers_settings_reach_every_partition(node):
@@ -66,8 +66,8 @@ def test_a_brokers_settings_reach_every_partition(node):
     node.alter_broker("1", message_max_bytes=5)
     node.alter_broker("", log_flush_interval_ms=9)
 
-    assert [p.log.settings.max_message_bytes for p in node.node.broker.partitions] == [5, 7]
-    assert [p.log.settings.flush_ms for p in node.node.broker.partitions] == [9, 9]
+    assert [p.log.settings.max_message_bytes for p in node.node.broker.replica_manager] == [5, 7]
+    assert [p.log.settings.flush_ms for p in node.node.broker.replica_manager] == [9, 9]
 
 
 def test_ten_topics_in_one_request_are_all_there(node):
@@ -340,7 +340,7 @@ def test_what_nobody_leads_is_followed_and_fetched_from_nobody(cluster):
     cluster.pass_time(100)
 
     assert cluster.partition(2, "t").follows
-    assert cluster.broker(2).fetchers.next_deadline() == NEVER
+    assert cluster.broker(2).fetcher_manager.next_deadline() == NEVER
 
 
 def test_an_isr_that_the_leader_was_told_itself_is_not_taken_back_by_older_metadata(cluster):
@@ -349,7 +349,7 @@ def test_an_isr_that_the_leader_was_told_itself_is_not_taken_back_by_older_metad
     older = cluster.broker(1).image.topics["t"].partitions[0]
     partition.confirm(5, frozenset({1, 2}))
 
-    cluster.broker(1).partitions._take_role(partition, older, cluster.now)
+    cluster.broker(1).replica_manager._take_role(partition, older, cluster.now)
 
     assert partition.leader().isr == {1, 2}
 
@@ -376,7 +376,7 @@ def test_a_checkpoint_of_the_watermark_counts_for_the_first_role_and_not_after_a
         node.produce("t", value)
     node.node.broker.checkpoints.save_all()
     partition, image = node.partition("t"), node.node.broker.image.topics["t"].partitions[0]
-    take = node.node.broker.partitions._take_role
+    take = node.node.broker.replica_manager._take_role
     take(
         partition,
         image._replace(leader=2, leader_epoch=1, partition_epoch=1, replicas=(1, 2), isr=(2,)),
@@ -387,7 +387,7 @@ def test_a_checkpoint_of_the_watermark_counts_for_the_first_role_and_not_after_a
     batch = build([Record(0, node.now, None, b"d"), Record(0, node.now, None, b"e")])
     stamp(batch, 0, 1, 1)
     # It has two more, that are not committed
-    partition.take(Fetched(records=bytes(batch), watermark=1), node.now)
+    partition.take(FetchPartitionData(records=bytes(batch), watermark=1), node.now)
 
     both = image._replace(leader=1, leader_epoch=2, partition_epoch=2, replicas=(1, 2), isr=(1, 2))
     take(partition, both, node.now)

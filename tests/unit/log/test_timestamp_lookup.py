@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.log.by_time import Found, time_of
+from andiron.log.timestamp_lookup import TimestampAndOffset, time_of
 from andiron.records.batch import Batch
 from andiron.records.builder import build
 from andiron.records.crc32c import crc32c
@@ -27,12 +27,12 @@ RISING = range(100, 300, 10)
 @pytest.mark.parametrize(
     ("timestamp", "found"),
     [
-        (0, Found(0, 100, 0)),
-        (100, Found(0, 100, 0)),
-        (101, Found(1, 101, 0)),
-        (102, Found(2, 110, 1)),
-        (205, Found(22, 210, 11)),
-        (291, Found(39, 291, 19)),
+        (0, TimestampAndOffset(0, 100, 0)),
+        (100, TimestampAndOffset(0, 100, 0)),
+        (101, TimestampAndOffset(1, 101, 0)),
+        (102, TimestampAndOffset(2, 110, 1)),
+        (205, TimestampAndOffset(22, 210, 11)),
+        (291, TimestampAndOffset(39, 291, 19)),
         (292, None),
     ],
 )

@@ -20,7 +20,7 @@ from andiron.records.batch import Batch
 from andiron.records.seek import LATEST, seek
 
 
-class Found(NamedTuple):
+class TimestampAndOffset(NamedTuple):
     """A record, by where and when it is."""
 
     offset: Offset
@@ -28,7 +28,9 @@ class Found(NamedTuple):
     leader_epoch: LeaderEpoch
 
 
-def first_at_or_after(segments: Sequence[Segment], timestamp: int, start: int, upto: int) -> Found | None:
+def first_at_or_after(
+    segments: Sequence[Segment], timestamp: int, start: int, upto: int
+) -> TimestampAndOffset | None:
     """The first record in [start, upto) that is as late as `timestamp`."""
     for segment in segments:
         if segment.base >= upto:
@@ -45,12 +47,12 @@ def first_at_or_after(segments: Sequence[Segment], timestamp: int, start: int, u
     return None
 
 
-def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
+def latest(segments: Sequence[Segment], start: int, upto: int) -> TimestampAndOffset | None:
     """The first record with the largest timestamp of all from `start` on, if it lies below `upto`.
 
     Where none has a timestamp that is the first of all, as in Kafka.
     """
-    best: Found | None = None
+    best: TimestampAndOffset | None = None
     for segment in sorted(segments, key=lambda each: each.indexes.max_timestamp, reverse=True):
         top, peak = segment.indexes.max_timestamp, segment.indexes.offset_of_max
         if best is not None and top < best.timestamp:
@@ -65,7 +67,9 @@ def latest(segments: Sequence[Segment], start: int, upto: int) -> Found | None:
     return best if best is not None and best.offset < upto else None
 
 
-def _latest_from(segment: Segment, offset: int, start: int, best: Found | None, top: int) -> Found | None:
+def _latest_from(
+    segment: Segment, offset: int, start: int, best: TimestampAndOffset | None, top: int
+) -> TimestampAndOffset | None:
     """The best of those in a segment, looked through from `offset` on until one is as late as `top`, and the one that
     is known."""
     for position, header in segment.headers(segment.position_of(offset)):
@@ -92,12 +96,12 @@ def _whole(segment: Segment, position: int, header: Batch) -> Batch:
     return Batch(segment.file.read(position, header.size))
 
 
-def _first_in(batch: Batch, timestamp: int, start: int) -> Found | None:
+def _first_in(batch: Batch, timestamp: int, start: int) -> TimestampAndOffset | None:
     found = _found(batch, timestamp, start)
     return found if found is not None and found.timestamp >= timestamp else None
 
 
-def _latest_in(batch: Batch, start: int, best: Found | None) -> Found | None:
+def _latest_in(batch: Batch, start: int, best: TimestampAndOffset | None) -> TimestampAndOffset | None:
     """The first record of the batch with the largest timestamp, or the best so far if that is later or comes before."""
     found = _found(batch, LATEST, start)
     if found is None or best is None:
@@ -105,6 +109,10 @@ def _latest_in(batch: Batch, start: int, best: Found | None) -> Found | None:
     return max(found, best, key=lambda each: (each.timestamp, -each.offset))
 
 
-def _found(batch: Batch, timestamp: int, start: int) -> Found | None:
+def _found(batch: Batch, timestamp: int, start: int) -> TimestampAndOffset | None:
     found = seek(batch, start, timestamp)
-    return None if found is None else Found(Offset(found[0]), found[1], LeaderEpoch(batch.leader_epoch))
+    return (
+        None
+        if found is None
+        else TimestampAndOffset(Offset(found[0]), found[1], LeaderEpoch(batch.leader_epoch))
+    )

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 Synced = Callable[[str | None, Millis], None]  # is told what went wrong, if something did
 
 
-class Flushing:
+class FlushQueue:
     """The fsyncs of a node: wanted, and under way."""
 
     def __init__(self) -> None:

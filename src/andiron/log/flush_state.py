@@ -20,14 +20,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from andiron.log.disk import Disk, File
-from andiron.log.epochs import LeaderEpochs
 from andiron.log.layout import DRAFT, LEADER_EPOCHS
+from andiron.log.leader_epochs import LeaderEpochs
 from andiron.log.segments import Segments
 from andiron.log.settings import LogSettings
 from andiron.model.ids import NEVER, Millis, Offset
 
 
-class Unsynced(NamedTuple):
+class UnsyncedFiles(NamedTuple):
     """What a log has written and must see on the disk before it can be trusted."""
 
     files: list[File]
@@ -35,7 +35,7 @@ class Unsynced(NamedTuple):
     directories: list[str]
 
 
-class Flushed:
+class FlushState:
     """The flushed part of one log."""
 
     __slots__ = ("_ceiling", "_directory", "_disk", "_loose", "_names_changed", "end", "since")
@@ -90,7 +90,7 @@ class Flushed:
             self._names_changed = False
         return self._begin(segments)
 
-    def settle(self, segments: Segments, epochs: LeaderEpochs) -> Unsynced:
+    def settle(self, segments: Segments, epochs: LeaderEpochs) -> UnsyncedFiles:
         """The same for a stop, where many logs are brought to the disk together: nothing is synced here."""
         draft = None
         if epochs.changed:
@@ -101,7 +101,7 @@ class Flushed:
         folders = [self._directory, self._directory.rpartition("/")[0]] if self._names_changed else []
         self._names_changed = False
         files = self._begin(segments)
-        return Unsynced(files if draft is None else [*files, draft], draft, folders)
+        return UnsyncedFiles(files if draft is None else [*files, draft], draft, folders)
 
     def _begin(self, segments: Segments) -> list[File]:
         self._ceiling = NEVER

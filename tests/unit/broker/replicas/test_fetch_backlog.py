@@ -2,8 +2,8 @@
 
 import pytest
 
-from andiron.broker.replicas import fetch_intake
-from andiron.broker.replicas.fetch_intake import Intake, Piece
+from andiron.broker.replicas import fetch_backlog
+from andiron.broker.replicas.fetch_backlog import FetchBacklog, Piece
 from andiron.records.batch import iterate
 from andiron.wire.messages.fetch import PartitionData
 from unit.log.logs import append, batch_of, open_log
@@ -19,7 +19,7 @@ def records(count, **how):
 
 
 def waiting(*pieces):
-    filled = Intake()
+    filled = FetchBacklog()
     for number, each in enumerate(pieces):
         filled.put(Piece((b"t" * 16, number), 1, PartitionData(number), each))
     return filled
@@ -60,7 +60,7 @@ def test_one_batch_comes_however_large_it_is():
 
 
 def test_many_small_batches_count_as_much_as_many_bytes(monkeypatch):
-    monkeypatch.setattr(fetch_intake, "BATCHES_AT_ONCE", 3)
+    monkeypatch.setattr(fetch_backlog, "BATCHES_AT_ONCE", 3)
     left = waiting(records(2), records(3))
     assert step(left, 1 << 20) == [(0, [0, 1], False), (1, [0], False)]
     assert step(left, 1 << 20) == [(1, [1, 2], True)]

@@ -25,15 +25,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from andiron.broker.replicas.directory_assignments import DirectoryAssignments
-from andiron.broker.replicas.fetcher_manager import Fetchers
-from andiron.broker.replicas.follower_states import Followers
-from andiron.broker.replicas.hosted import Hosted
+from andiron.broker.replicas.fetcher_manager import FetcherManager
+from andiron.broker.replicas.follower_states import FollowerStates
+from andiron.broker.replicas.hosted_partitions import HostedPartitions
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings, topic_settings
 from andiron.broker.telemetry.traffic import Traffic
 from andiron.controller.image import BROKER, LOST, NO_LEADER, TOPIC, Delta, Image, PartitionImage, TopicImage
-from andiron.log.closing import Closing
+from andiron.log.clean_shutdown import CleanShutdown
 from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
@@ -46,36 +46,37 @@ AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time o
 log = logging.getLogger(__name__)
 
 
-class Partitions:
+class ReplicaManager:
     """Every partition of which this node holds a replica, by name."""
 
     def __init__(
-        self, settings: NodeSettings, directories: LogDirectories, hosted: Hosted, fetchers: Fetchers,
-        followers: Followers, places: DirectoryAssignments,
+        self, settings: NodeSettings, directories: LogDirectories, partitions: HostedPartitions,
+        fetcher_manager: FetcherManager, follower_states: FollowerStates, directory_assignments: DirectoryAssignments,
     ) -> None:  # fmt: skip
-        self._settings, self._directories, self._hosted = settings, directories, hosted
-        self._fetchers, self._followers, self._places = fetchers, followers, places
+        self._settings, self._directories, self._partitions = settings, directories, partitions
+        self._fetcher_manager, self._follower_states = fetcher_manager, follower_states
+        self._directory_assignments = directory_assignments
         self.traffic = Traffic()
         self._me = NodeId(settings.node_id)
-        self._unopened = hosted.retries
+        self._unopened = partitions.retries
         self._to_open: dict[tuple[TopicId, int], None] = {}  # when their turn has come
 
     def __iter__(self) -> Iterator[Partition]:
-        return iter(self._hosted.values())
+        return iter(self._partitions.values())
 
     def __len__(self) -> int:
-        return len(self._hosted)
+        return len(self._partitions)
 
     def get(self, name: tuple[str, int]) -> Partition | None:
         """The partition of this name, if it is hosted here; KAFKA_STORAGE_ERROR if its log will not open."""
-        partition = self._hosted.get(name)
+        partition = self._partitions.get(name)
         if partition is None and name in self._unopened:
             partition = self._unopened[name]()
         return partition
 
     def peek(self, name: tuple[str, int]) -> Partition | None:
         """The partition of this name, if it is open: for those who only look on."""
-        return self._hosted.get(name)
+        return self._partitions.get(name)
 
     @property
     def unopened(self) -> list[TopicPartition]:
@@ -104,7 +105,7 @@ class Partitions:
         for topic_id, index in delta.partitions:
             hosting = image.topics_by_id[topic_id]
             wanted = hosting.partitions[index]
-            if self._me in wanted.replicas and (hosting.name, index) not in self._hosted:
+            if self._me in wanted.replicas and (hosting.name, index) not in self._partitions:
                 self._to_open[topic_id, index] = None
             else:
                 self._to_open.pop((topic_id, index), None)
@@ -135,17 +136,19 @@ class Partitions:
     def set_aside_strays(self) -> None:
         """Everything that the metadata says is in effect: folders of which it does not speak are nobody's."""
         try:
-            self._directories.set_aside_strays(frozenset([*self._hosted, *self._unopened]))
+            self._directories.set_aside_strays(frozenset([*self._partitions, *self._unopened]))
         except (OSError, ProtocolError) as error:
             log.error("folders that belong to no topic stay where they are: %s", error)
 
     def brokers_moved(self, now: Millis) -> None:
         """Brokers have come or gone: who could not join an ISR may be able to now."""
-        self._followers.in_sync.check_soon(now)
+        self._follower_states.alter_partition_manager.check_soon(now)
 
     def watch_isrs(self, now: Millis) -> None:
         """From now on look again and again for followers that do not keep up."""
-        self._followers.in_sync.check((), self._settings.replication.replica_lag_time_max_ms, now)
+        self._follower_states.alter_partition_manager.check(
+            (), self._settings.replication.replica_lag_time_max_ms, now
+        )
 
     def replace_log(self, partition: Partition, moved: PartitionLog) -> None:
         """The log of a partition lies in another directory from now on, and is the same."""
@@ -154,7 +157,9 @@ class Partitions:
             partition.follow(partition.epoch, partition.watermark)
         partition.note_flushed(moved.flushed_end)
         name = partition.name
-        self._places.found(partition.topic_id, name.partition, self._directories.id_of(name), UNTOLD)
+        self._directory_assignments.found(
+            partition.topic_id, name.partition, self._directories.id_of(name), UNTOLD
+        )
 
     def settings_of(self, topic: str, image: Image) -> LogSettings:
         """The settings that hold for a topic here and now."""
@@ -170,14 +175,14 @@ class Partitions:
             self._remove(name, topic.id, now, touched)
             return
         try:
-            partition = self._hosted.get(name) or self._open(name, topic, image, now)
+            partition = self._partitions.get(name) or self._open(name, topic, image, now)
         except ProtocolError as error:
             log.error("%s cannot be opened: %s", name, error.detail)
             self._unopened[name] = lambda: self._open_late(name, topic, image, now)
-            self._places.lost(topic.id, index)
+            self._directory_assignments.lost(topic.id, index)
             return
         here = self._directories.id_of(name) if partition.failure is None else LOST
-        self._places.found(topic.id, index, here, wanted.directory_of(self._me))
+        self._directory_assignments.found(topic.id, index, here, wanted.directory_of(self._me))
         self._take_role(partition, wanted, now)
         touched[partition] = None
 
@@ -186,7 +191,7 @@ class Partitions:
         is_alone = len(image.brokers) <= 1  # nobody can have made another topic of this name meanwhile
         held = self._directories.open_log(name, topic.id, settings, now, adopts=is_alone)
         partition = Partition(name, topic.id, held, self.traffic.of(name.topic))
-        self._hosted[name] = partition
+        self._partitions[name] = partition
         self._unopened.pop(name, None)
         return partition
 
@@ -206,16 +211,16 @@ class Partitions:
         replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
         before = partition.settle_isr(wanted.partition_epoch, isr)
         if before and wanted.leader == self._me:
-            self._followers.in_sync.count(before, isr)
+            self._follower_states.alter_partition_manager.count(before, isr)
         if wanted.leader != self._me:
             if is_new:
                 partition.follow(wanted.leader_epoch, watermark)
             self._fetch(partition, wanted.leader, is_new, now)
         elif is_new:
-            self._fetchers.leave(partition)
+            self._fetcher_manager.leave(partition)
             partition.lead(
                 self._me, wanted.leader_epoch, replicas, isr, watermark=watermark, now=now,
-                lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._followers.heard,
+                lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._follower_states.heard,
             )  # fmt: skip
         elif partition.leads:
             partition.settle(replicas, isr, now)
@@ -227,20 +232,20 @@ class Partitions:
 
     def _fetch(self, partition: Partition, leader: NodeId, is_new: bool, now: Millis) -> None:
         if leader == NO_LEADER:
-            self._fetchers.leave(partition)
+            self._fetcher_manager.leave(partition)
         elif is_new:
-            self._fetchers.follow(partition, leader, now)
+            self._fetcher_manager.follow(partition, leader, now)
 
     def _remove(
         self, name: TopicPartition, topic_id: TopicId, now: Millis, touched: dict[Partition, None]
     ) -> None:
         self._unopened.pop(name, None)
-        partition = self._hosted.pop(name, None)
+        partition = self._partitions.pop(name, None)
         try:
             if partition is None:
                 self._directories.finish_deletion(name, topic_id, now)
             else:
-                self._fetchers.leave(partition)
+                self._fetcher_manager.leave(partition)
                 partition.retire()
                 touched[partition] = None
                 self._directories.give_up(partition.log, now)
@@ -250,16 +255,16 @@ class Partitions:
     def _reconfigured(self, delta: Delta, image: Image) -> Iterable[Partition]:
         """The partitions whose settings may have changed: a topic's, or all of them with the broker's."""
         if any(kind == BROKER and name in ("", str(self._me)) for kind, name in delta.configs):
-            return list(self._hosted.values())
+            return list(self._partitions.values())
         topics = [image.topics.get(name) for kind, name in delta.configs if kind == TOPIC]
         named = [(topic.name, index) for topic in topics if topic for index in topic.partitions]
-        return [self._hosted[name] for name in named if name in self._hosted]
+        return [self._partitions[name] for name in named if name in self._partitions]
 
 
 def close_all(disk: Disk, partitions: Sequence[Partition]) -> bool:
     """Bring partitions to the disk; whether all of them got there."""
     sound = [partition.log for partition in partitions if partition.failure is None]
-    closing = Closing(disk, sound)
+    closing = CleanShutdown(disk, sound)
     closing.close()
     for failed, error in closing.failed.items():
         log.error("%s cannot be brought to the disk: %s", failed.partition, error.detail)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.replicas.isr import RETRY_MS
+from andiron.broker.replicas.alter_partition_manager import RETRY_MS
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.alter_partition import (
     AlterPartitionRequest,
@@ -44,7 +44,7 @@ def test_one_that_has_everything_stays_though_nothing_is_written(cluster):
     cluster.pass_time(3 * LAG_MS, step=50)
 
     assert all_in_sync(cluster, "t")
-    assert cluster.broker(1).in_sync.shrinks == 0
+    assert cluster.broker(1).alter_partition_manager.shrinks == 0
 
 
 def test_one_that_has_caught_up_joins_at_once(cluster):
@@ -83,7 +83,7 @@ def proposing(cluster, isr=frozenset({1, 2})):
     create(cluster, "t")
     partition = cluster.partition(1, "t")
     partition.leader().proposed = isr
-    return cluster.broker(1).in_sync, partition
+    return cluster.broker(1).alter_partition_manager, partition
 
 
 def refusing(partition, code):

@@ -20,7 +20,7 @@ from typing import Final
 
 from andiron.log import layout
 from andiron.log.disk import Disk, File
-from andiron.log.producers import Producers, ProducerState, Remembered
+from andiron.log.producers import BatchMetadata, Producers, ProducerState
 from andiron.model.errors import AndironError
 from andiron.records.crc32c import crc32c
 
@@ -29,7 +29,7 @@ _HEAD = Struct(">hI")
 _COUNT = Struct(">i")
 _ENTRY = Struct(">qhiqiqiq")
 _EMPTY_BYTES = _HEAD.size + _COUNT.size
-_NOTHING = Remembered(-1, -1, 0, -1)
+_NOTHING = BatchMetadata(-1, -1, 0, -1)
 
 
 class SnapshotError(AndironError):
@@ -71,13 +71,13 @@ def _state(entry: tuple[int, ...]) -> ProducerState:
     producer_id, epoch, sequence, offset, delta, timestamp, coordinator_epoch, transaction_start = entry
     state = ProducerState(producer_id, epoch)
     if offset >= 0:
-        state.remember(Remembered(sequence, offset, delta, timestamp))
+        state.remember(BatchMetadata(sequence, offset, delta, timestamp))
     state.last_timestamp, state.coordinator_epoch = timestamp, coordinator_epoch
     state.transaction_start = transaction_start
     return state
 
 
-class Snapshots:
+class ProducerSnapshots:
     """The .snapshot files of one partition."""
 
     __slots__ = ("_directory", "_disk", "_offsets")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.log.checkpoints import CheckpointError
-from andiron.log.epochs import LeaderEpochs
+from andiron.log.leader_epochs import LeaderEpochs
 
 
 def three():

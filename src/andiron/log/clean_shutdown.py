@@ -21,17 +21,17 @@ from andiron.log.storage import storage, storage_error
 from andiron.model.errors import ProtocolError
 
 if TYPE_CHECKING:
-    from andiron.log.flushed import Unsynced
+    from andiron.log.flush_state import UnsyncedFiles
     from andiron.log.partition_log import PartitionLog
 
 
-class Closing:
+class CleanShutdown:
     """Logs on their way to the disk."""
 
     def __init__(self, disk: Disk, logs: Iterable[PartitionLog]) -> None:
         self._disk, self._logs = disk, list(logs)
         self.failed: dict[PartitionLog, ProtocolError] = {}
-        self._unsynced: dict[PartitionLog, Unsynced] = {}
+        self._unsynced: dict[PartitionLog, UnsyncedFiles] = {}
 
     def close(self) -> None:
         """Bring them there; `failed` has those that did not get there. None of them may be used any more."""
@@ -75,7 +75,7 @@ class Closing:
 
 def close_alone(disk: Disk, log: PartitionLog) -> None:
     """Bring one log to the disk, or raise KAFKA_STORAGE_ERROR."""
-    closing = Closing(disk, [log])
+    closing = CleanShutdown(disk, [log])
     closing.close()
     if closing.failed:
         raise closing.failed[log]

@@ -44,7 +44,7 @@ NOT_TAKEN = {ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED, Er
 log = logging.getLogger(__name__)
 
 
-class InSync:
+class AlterPartitionManager:
     """Keeps the in-sync replicas of the partitions that are led here."""
 
     def __init__(

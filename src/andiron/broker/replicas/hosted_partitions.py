@@ -1,8 +1,8 @@
 """The table of partitions of which this node holds a replica, by name.
 
-    partitions.py ── opens, gives up ──▶ Hosted ◀── reads ── checkpoints.py
+    replica_manager.py ── opens, gives up ──▶ HostedPartitions ◀── reads ── checkpoints.py
 
-Only partitions.py changes it. It stands by itself because others have to know which logs there are before there is
+Only replica_manager.py changes it. It stands by itself because others have to know which logs there are before there is
 anybody who gives them roles: a follower writes down where its logs start before it tells its leader.
 """
 
@@ -14,7 +14,7 @@ from andiron.broker.replicas.partition import Partition
 from andiron.model.ids import TopicPartition
 
 
-class Hosted(dict[tuple[str, int], Partition]):
+class HostedPartitions(dict[tuple[str, int], Partition]):
     """The partitions whose logs are open, and beside them those whose logs will not open."""
 
     def __init__(self) -> None:

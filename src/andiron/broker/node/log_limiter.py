@@ -17,7 +17,7 @@ EVERY_MS = 60_000
 ABOUT_MAX = 1_000  # things that are spoken of
 
 
-class Seldom:
+class LogLimiter:
     """When each thing was last spoken of, and how often it was passed over since."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from andiron.log.closing import Closing
+from andiron.log.clean_shutdown import CleanShutdown
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -49,7 +49,7 @@ def logs(disk, count=3):
 
 
 def close(disk, opened):
-    closing = Closing(disk, opened)
+    closing = CleanShutdown(disk, opened)
     closing.close()
     return closing.failed
 

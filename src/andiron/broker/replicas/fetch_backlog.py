@@ -8,7 +8,7 @@ spent to the last whole batch, and gives at least one.
 
 A frame is good only until its step is over: what is left then is copied, once.
 
-Read next: fetcher.py, which owns one of these.
+Read next: replica_fetcher.py, which owns one of these.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Piece(NamedTuple):
     goes_on: bool = False  # from where the piece before it ended
 
 
-class Intake:
+class FetchBacklog:
     """The pieces that wait, in the order in which they came."""
 
     def __init__(self) -> None:

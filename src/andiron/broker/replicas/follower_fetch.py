@@ -1,8 +1,8 @@
 """A partition in a follower's Fetch and in its leader's answer, between the words of the wire and of the replica.
 
-    Position ─▶ FetchPartition ─▶ leader ─▶ PartitionData ─▶ Fetched
+    Position ─▶ FetchPartition ─▶ leader ─▶ PartitionData ─▶ FetchPartitionData
 
-Read next: fetcher.py for partitions, metadata_fetcher.py for the metadata log; replication/follower.py.
+Read next: replica_fetcher.py for partitions, metadata_fetcher.py for the metadata log; replication/follower.py.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import cast
 
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Offset
-from andiron.replication.follower import Fetched, Position
+from andiron.replication.follower import FetchPartitionData, Position
 from andiron.wire.messages.fetch import FetchPartition, PartitionData
 
 
@@ -27,10 +27,10 @@ def fetch_partition(index: int, epoch: LeaderEpoch, position: Position, bytes_ma
     )
 
 
-def fetched(said: PartitionData) -> Fetched:
+def fetch_partition_data(said: PartitionData) -> FetchPartitionData:
     """A leader's answer, as a follower takes it."""
     parted = said.diverging_epoch
-    return Fetched(
+    return FetchPartitionData(
         ErrorCode.of(said.error_code),
         cast(memoryview, said.records) if said.records else b"",
         Offset(said.high_watermark),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.replicas.flushing import Flushing
+from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.broker.replicas.partition import Partition
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
@@ -20,7 +20,7 @@ def disk():
 
 @pytest.fixture
 def flushing():
-    return Flushing()
+    return FlushQueue()
 
 
 def leading(disk, number=0):
