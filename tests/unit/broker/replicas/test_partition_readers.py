@@ -3,7 +3,7 @@
 from unittest.mock import patch
 
 import pytest
-from andiron.broker.metadata.quorum_messages import TOPIC_ID
+from andiron.broker.metadata.raft_requests import TOPIC_ID
 
 from andiron.broker.broker import Broker
 from andiron.broker.replicas.fetch_sessions import CachedPartition
