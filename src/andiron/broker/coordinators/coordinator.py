@@ -31,6 +31,7 @@ from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
+from andiron.model.invariant import invariant
 from andiron.model.machine import Coordinating, Loaded, TimePassed
 from andiron.model.timers import Timers
 
@@ -88,8 +89,13 @@ class Coordinator(Generic[M]):
         index = partition.name.partition
         held = self._shards.get(index) or self._loading.get(index, (None,))[0]
         leads = partition.leads
-        if held is not None and leads and held.partition is partition and held.epoch == partition.epoch:
-            return
+        if held is not None and leads and held.partition is partition:
+            forward = held.epoch <= partition.epoch
+            invariant(
+                forward, "a coordinator epoch never goes back", partition.name, held.epoch, partition.epoch
+            )
+            if held.epoch == partition.epoch:
+                return
         self._drop(index)
         if leads:
             self._load(index, partition, now)

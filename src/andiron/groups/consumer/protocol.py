@@ -41,6 +41,7 @@ from andiron.groups.rebalances import LEAVE, REBALANCE_TIMEOUT, SESSION_TIMEOUT
 from andiron.groups.records import ConsumerGroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
+from andiron.model.invariant import invariant
 from andiron.model.machine import Asked, Decision, Promise
 from andiron.wire.messages.consumer_group_describe import DescribedGroup
 from andiron.wire.messages.consumer_group_heartbeat import (
@@ -55,6 +56,7 @@ class ConsumerProtocol:
     """The consumer groups of one shard."""
 
     def __init__(self, world: World) -> None:
+        self._is_loaded = False
         self._world, self._sessions = world, Sessions(world)
         self._matches = Matches(world.topics, world.settings.group_consumer_regex_refresh_interval_ms)
         self._classic = ClassicProtocol(world)  # for groups that go over to it, or come from it
@@ -221,6 +223,7 @@ class ConsumerProtocol:
 
     def loaded(self, now: Millis) -> None:
         """The log has been read: from now on members must be heard from."""
+        self._is_loaded = True
         for group in self._world.groups.values():
             if isinstance(group, ConsumerGroup):
                 self._sessions.begin(group, now)
@@ -233,6 +236,9 @@ class ConsumerProtocol:
             if record.value is None:
                 return  # it has become a classic group, or is gone
             group = groups[group_id] = ConsumerGroup(group_id)
+        before = group.epoch
         group.replay(record.key, record.value)
+        if self._is_loaded and record.value is not None:  # by a decision of this coordinator
+            invariant(before <= group.epoch, "a group epoch never goes back", group_id, before, group.epoch)
         if record.value is None and isinstance(record.key, ConsumerGroupMetadataKey):
             del groups[group_id]
