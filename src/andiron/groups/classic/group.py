@@ -18,7 +18,7 @@ from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.states import TRANSITIONS, ClassicState, GroupEvent
 from andiron.groups.classic.subscription import subscribed_topics
 from andiron.groups.group import CLASSIC, Caller, TimerKey
-from andiron.groups.held import GROUP_BYTES, MEMBER_BYTES
+from andiron.groups.group_memory import GROUP_BYTES, MEMBER_BYTES
 from andiron.groups.records import GroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, wall_time
