@@ -22,7 +22,7 @@ from andiron.groups.shard import GroupShard
 from andiron.groups.topics import Topic
 from andiron.model.chance import Chance
 from andiron.model.ids import Millis, Offset, TopicPartition
-from andiron.model.machine import Asked, Loaded, Promise, TimePassed
+from andiron.model.machine import CoordinatorRequest, LogLoaded, Promise, TimePassed
 from andiron.transactions.records import encode_record as encode_transaction
 from andiron.transactions.requests import AddPartitions, EndTransaction, InitProducer, MarkersWritten
 from andiron.transactions.settings import TransactionSettings
@@ -65,10 +65,10 @@ class Groups:
     def __init__(self) -> None:
         self.shard = GroupShard(GroupSettings(), OneTopic(), Chance(1), lambda _: {})
         self.end = 0
-        self.decide(Loaded(), NOW)
+        self.decide(LogLoaded(), NOW)
 
     def ask(self, body: Any, version: int, now: Millis = NOW) -> Any:
-        return self.decide(Asked(body, version, "client", "/127.0.0.1"), now)
+        return self.decide(CoordinatorRequest(body, version, "client", "/127.0.0.1"), now)
 
     def decide(self, request: Any, now: Millis) -> Any:
         decision = self.shard.decide(request, now)
@@ -100,7 +100,7 @@ def committing(partitions: int) -> Callable[[], int]:
 
 
 def loading() -> Callable[[], int]:
-    decision = Groups().shard.decide(Asked(commit_of("g", range(PARTITIONS)), 9, "c", "h"), NOW)
+    decision = Groups().shard.decide(CoordinatorRequest(commit_of("g", range(PARTITIONS)), 9, "c", "h"), NOW)
     log = [encode_record(record) for record in decision.records]
 
     def once() -> int:

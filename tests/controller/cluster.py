@@ -20,7 +20,7 @@ from andiron.controller.records import (
     encode_record,
 )
 from andiron.model.ids import Millis, NodeId, Offset
-from andiron.model.machine import Loaded, TimePassed
+from andiron.model.machine import LogLoaded, TimePassed
 from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from andiron.wire.messages.alter_partition import (
     AlterPartitionRequest,
@@ -187,7 +187,7 @@ class Cluster:
 def joined(brokers: int = 3, **given: str) -> Cluster:
     """A controller that has taken over, and brokers that have joined it and are heard of."""
     cluster = Cluster(0, **given)
-    cluster.run(Loaded())
+    cluster.run(LogLoaded())
     for number in range(1, brokers + 1):
         cluster.join(number)
     return cluster

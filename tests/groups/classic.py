@@ -10,14 +10,14 @@ from typing import Any
 
 from andiron.groups.classic.group import ClassicGroup
 from andiron.groups.classic.protocol import ClassicProtocol
-from andiron.groups.group import TimerKey, World
+from andiron.groups.group import GroupContext, TimerKey
 from andiron.groups.records import GroupRecord, decode_record, encode_record
 from andiron.groups.settings import GroupSettings
 from andiron.groups.topics import Topic
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
-from andiron.model.machine import Asked, Decision, Promise
+from andiron.model.machine import CoordinatorRequest, Decision, Promise
 from andiron.wire.messages.heartbeat import HeartbeatRequest
 from andiron.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from andiron.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
@@ -42,8 +42,8 @@ class NoTopics:
         return []
 
 
-def world_of(settings: GroupSettings | None = None, seed: int = 0) -> World:
-    return World(settings or GroupSettings(), NoTopics(), Chance(seed), lambda group: {})
+def world_of(settings: GroupSettings | None = None, seed: int = 0) -> GroupContext:
+    return GroupContext(settings or GroupSettings(), NoTopics(), Chance(seed), lambda group: {})
 
 
 BATCH_MAX = 10_000  # bytes of the largest batch that can be written
@@ -55,9 +55,9 @@ class Classic:
     def __init__(
         self, log: list[GroupRecord] | None = None, now: int = 0, seed: int = 0, **settings: int
     ) -> None:
-        self.world = world_of(GroupSettings(**settings), seed)
-        self.world.batch_max = lambda: BATCH_MAX
-        self.protocol = ClassicProtocol(self.world)
+        self.context = world_of(GroupSettings(**settings), seed)
+        self.context.batch_max = lambda: BATCH_MAX
+        self.protocol = ClassicProtocol(self.context)
         self.log = log or []
         self.now = Millis(now)
         self.kept: list[Promise] = []  # by the latest decision
@@ -66,14 +66,16 @@ class Classic:
         self.protocol.loaded(self.now)
 
     def group(self, group_id: str = GROUP) -> ClassicGroup:
-        group = self.world.groups[group_id]
+        group = self.context.groups[group_id]
         assert isinstance(group, ClassicGroup)
         return group
 
     # ── requests ─────────────────────────────────────────────────────────────────────
 
-    def ask(self, decide: Callable[[Asked, Millis], Decision[GroupRecord]], body: Any, version: int) -> Any:
-        return self._settle(decide(Asked(body, version, "client", "/1.2.3.4"), self.now))
+    def ask(
+        self, decide: Callable[[CoordinatorRequest, Millis], Decision[GroupRecord]], body: Any, version: int
+    ) -> Any:
+        return self._settle(decide(CoordinatorRequest(body, version, "client", "/1.2.3.4"), self.now))
 
     def join(
         self,
@@ -149,13 +151,13 @@ class Classic:
     def pass_time(self, by_ms: int) -> None:
         """Let the clock run, and do at each deadline what is due."""
         until = Millis(self.now + by_ms)
-        while (due := self.world.timers.next_deadline()) <= until:
+        while (due := self.context.timers.next_deadline()) <= until:
             self.now = max(self.now, due)
             self.expire_one()
         self.now = until
 
     def expire_one(self) -> TimerKey:
-        timer = self.world.timers.take(self.now)
+        timer = self.context.timers.take(self.now)
         assert timer is not None
         self._settle(self.protocol.expired(timer, self.now))
         return timer

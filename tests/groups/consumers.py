@@ -17,7 +17,7 @@ from andiron.groups.topics import Topic
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
-from andiron.model.machine import Asked, Loaded, Promise, TimePassed
+from andiron.model.machine import CoordinatorRequest, LogLoaded, Promise, TimePassed
 from andiron.wire.consumer_protocol import (
     AssignedTopic,
     Assignment,
@@ -96,7 +96,7 @@ class Coordinator:
             record = decode_record(key, value)
             assert record is not None
             shard.replay(record, Offset(offset))
-        shard.decide(Loaded(), self.now)
+        shard.decide(LogLoaded(), self.now)
         return shard
 
     def reload(self) -> None:
@@ -115,7 +115,7 @@ class Coordinator:
         return decision.response
 
     def ask(self, body: Any, version: int = 1, client_id: str = "c") -> Any:
-        return self.run(Asked(body, version, client_id, "/127.0.0.1"))
+        return self.run(CoordinatorRequest(body, version, client_id, "/127.0.0.1"))
 
     def refusal(self, body: Any, version: int = 1) -> ErrorCode:
         """Why a request is refused."""
@@ -141,7 +141,7 @@ class Coordinator:
 
     @property
     def groups(self) -> dict[str, Any]:
-        return self.shard._world.groups
+        return self.shard._context.groups
 
     @property
     def kinds(self) -> list[str]:

@@ -17,7 +17,7 @@ from andiron.controller.leader_election import periodic_elections
 from andiron.controller.partition_changes import TopicRules
 from andiron.controller.records import MetadataRecord, decode_record
 from andiron.model.ids import Millis, NodeId, Offset
-from andiron.model.machine import Loaded, TimePassed
+from andiron.model.machine import LogLoaded, TimePassed
 from andiron.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -52,7 +52,7 @@ class Drill(Cluster):
         self.lives = dict.fromkeys(range(1, BROKERS + 1), 1)
         self.unclean_asked = self.moving = False
         super().__init__(0)
-        self.run(Loaded())
+        self.run(LogLoaded())
         for number in self.lives:
             self.join(number)
         self.place("one", [1, 2])
@@ -148,7 +148,7 @@ class Drill(Cluster):
             other.replay(decode_record(value), Offset(offset))
         assert other.image == self.image
         self.controller = other
-        self.run(Loaded())
+        self.run(LogLoaded())
 
     def _start(self, number: int, previous: int) -> None:
         self.lives[number] += 1

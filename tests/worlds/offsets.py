@@ -1,4 +1,4 @@
-"""A world of offsets alone: topics that come and go, groups that do as they are told, and a log that is a list.
+"""A context of offsets alone: topics that come and go, groups that do as they are told, and a log that is a list.
 
 Every decision's records go to the log through their bytes and are replayed from there, as in a broker.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from andiron.groups import listing
-from andiron.groups.group import CLASSIC, Caller, CommitCheck, World
+from andiron.groups.group import CLASSIC, Caller, CommitCheck, GroupContext
 from andiron.groups.offsets import commits, deletions
 from andiron.groups.offsets import fetches as offset_fetches
 from andiron.groups.offsets.expiry import Expiry
@@ -27,7 +27,7 @@ from andiron.groups.topics import Topic
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, Offset
-from andiron.model.machine import Asked, Decision
+from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.messages.delete_groups import DeleteGroupsRequest
 from andiron.wire.messages.list_groups import ListGroupsRequest
 from andiron.wire.messages.offset_commit import (
@@ -133,9 +133,11 @@ class OffsetsWorld:
 
     def __init__(self, topics: Shelf | None = None, **settings: Any) -> None:
         self.topics = topics or Shelf(t=3, u=1)
-        self.world = World(replace(GroupSettings(), **settings), self.topics, Chance(0), lambda group_id: {})
+        self.context = GroupContext(
+            replace(GroupSettings(), **settings), self.topics, Chance(0), lambda group_id: {}
+        )
         self.offsets = Offsets()
-        self.expiry = Expiry(self.world, self.offsets)
+        self.expiry = Expiry(self.context, self.offsets)
         self.log: list[Replayed] = []
         self.now = Millis(1_000_000)
 
@@ -156,7 +158,7 @@ class OffsetsWorld:
         self.log.append(record)
         replay(self.offsets, record, len(self.log) - 1)
         if isinstance(record, GroupRecord) and isinstance(record.key, GroupMetadataKey):
-            self.world.groups.pop(record.key.group, None)
+            self.context.groups.pop(record.key.group, None)
 
     def end(self, producer_id: int, *, commit: bool) -> None:
         self.append(TransactionEnded(producer_id, commit))
@@ -170,8 +172,8 @@ class OffsetsWorld:
 
     # ── requests ─────────────────────────────────────────────────────────────────────
 
-    def asked(self, body: Any, version: int) -> Asked:
-        return Asked(body, version, "client", "/127.0.0.1")
+    def asked(self, body: Any, version: int) -> CoordinatorRequest:
+        return CoordinatorRequest(body, version, "client", "/127.0.0.1")
 
     def commit(
         self, offsets: dict[str, dict[int, int]], group: str = "g", version: int = 9, **who: Any
@@ -203,7 +205,7 @@ class OffsetsWorld:
             for name, partitions in offsets.items()
         ]
         request = OffsetCommitRequest(group, epoch, member, instance, retention_ms, topics)
-        return commits.commit(self.asked(request, version), self.world, self.offsets, self.now)
+        return commits.commit(self.asked(request, version), self.context, self.offsets, self.now)
 
     def commit_in_transaction(
         self,
@@ -226,7 +228,7 @@ class OffsetsWorld:
             for name, each in offsets.items()
         ]
         request = TxnOffsetCommitRequest("tx", group, producer, 0, generation, member, None, topics)
-        decision = commits.commit_in_transaction(self.asked(request, 5), self.world, self.offsets, self.now)
+        decision = commits.commit_in_transaction(self.asked(request, 5), self.context, self.offsets, self.now)
         return errors(self.settle(decision))
 
     def fetch(
@@ -251,7 +253,7 @@ class OffsetsWorld:
         request = OffsetFetchRequest(
             groups=[OffsetFetchRequestGroup(group, member, epoch, topics)], require_stable=stable
         )
-        return offset_fetches.fetch(self.asked(request, version), self.world, self.offsets).response
+        return offset_fetches.fetch(self.asked(request, version), self.context, self.offsets).response
 
     def fetched(self, *wanted: Any, **how: Any) -> dict[str, dict[int, int]]:
         """What it says, offsets only; negative error codes where there is one."""
@@ -269,24 +271,24 @@ class OffsetsWorld:
             for name, numbers in partitions.items()
         ]
         asked = self.asked(OffsetDeleteRequest(group, topics), 0)
-        return errors(self.settle(deletions.delete_offsets(asked, self.world, self.offsets)))
+        return errors(self.settle(deletions.delete_offsets(asked, self.context, self.offsets)))
 
     def delete_group(self, group: str = "g") -> Any:
         asked = self.asked(DeleteGroupsRequest([group]), 2)
-        return self.settle(deletions.delete_group(asked, self.world, self.offsets))
+        return self.settle(deletions.delete_group(asked, self.context, self.offsets))
 
     def list(self, states: tuple[str, ...] = (), types: tuple[str, ...] = ()) -> Any:
         asked = self.asked(ListGroupsRequest(list(states), list(types)), 5)
-        return listing.list_groups(asked, self.world, self.offsets).response.groups
+        return listing.list_groups(asked, self.context, self.offsets).response.groups
 
     # ── time ─────────────────────────────────────────────────────────────────────────
 
     def pass_time(self, ms: int) -> list[int]:
         """Let time pass and do what is due; how many records each decision had."""
         until, sizes = self.now + ms, []
-        while self.world.timers.next_deadline() <= until:
-            self.now = Millis(max(self.now, self.world.timers.next_deadline()))
-            timer = self.world.timers.take(self.now)
+        while self.context.timers.next_deadline() <= until:
+            self.now = Millis(max(self.now, self.context.timers.next_deadline()))
+            timer = self.context.timers.take(self.now)
             assert timer is not None
             decision = self.expiry.due(timer, self.now)
             self.settle(decision)

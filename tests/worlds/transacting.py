@@ -6,7 +6,7 @@ from typing import Any
 
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset, TopicPartition
-from andiron.model.machine import Loaded, TimePassed
+from andiron.model.machine import LogLoaded, TimePassed
 from andiron.transactions.records import TransactionRecord, decode_record, encode_record
 from andiron.transactions.requests import (
     AddPartitions,
@@ -43,7 +43,7 @@ class Coordinator:
         self.shard = TransactionShard(self.settings, self.begun, lambda topic, _: topic not in self.gone)
         for offset, (key, value) in enumerate(self.log):
             self.shard.replay(decode_record(key, value), Offset(offset))
-        assert self.shard.decide(Loaded(), self.now).records == []
+        assert self.shard.decide(LogLoaded(), self.now).records == []
 
     def ask(self, request: Any) -> Any:
         """Decide, append, replay; the answer."""

@@ -7,7 +7,8 @@ request names both epochs that the leader knows, and is compared with what is kn
     leader epoch earlier                         FENCED_LEADER_EPOCH: another leads by now
     partition epoch earlier                      INVALID_UPDATE_VERSION: changed meanwhile; read it, then ask again
 
-Nobody gets in who is fenced, stopping, or in another life than the leader has seen it in (INELIGIBLE_REPLICA).
+Nobody gets in who is fenced, stopping, or registered under another broker epoch than the leader knows it by
+(INELIGIBLE_REPLICA, KIP-903).
 When a reassignment is done by this, the old replicas go in the same record, and if the leader is among them it
 is told NEW_LEADER_ELECTED.
 

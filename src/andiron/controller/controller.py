@@ -9,7 +9,7 @@ seed and the position in the log, so the same request at the same position has t
 must not be decided at one position: append and replay the first before deciding the second.
 
 The one thing that is soft is who was heard of when (broker_sessions.py). It is true whether the records of a decision
-are written or not, so every decision is firm. A controller that takes over is told so by `Loaded` and by the
+are written or not, so every decision is firm. A controller that takes over is told so by `LogLoaded` and by the
 clock from then on: brokers that are silent are fenced, leaders given back to where they belong.
 
 Read next: topics.py, broker_registrations.py, and broker/coordinators/shard.py, which runs this machine.
@@ -48,7 +48,7 @@ from andiron.controller.settings import ControllerSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Millis, NodeId, Offset
-from andiron.model.machine import Decision, Loaded, TimePassed
+from andiron.model.machine import Decision, LogLoaded, TimePassed
 from andiron.model.settings import SECOND
 from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from andiron.wire.messages.alter_configs import AlterConfigsRequest
@@ -117,7 +117,7 @@ class Controller:
             BrokerHeartbeatRequest: self._heartbeats.decide,
             BrokerGone: self._heartbeats.gone,
             BeginCluster: lambda r, _: self._begin(),
-            Loaded: lambda r, now: self._loaded(now),
+            LogLoaded: lambda r, now: self._loaded(now),
             TimePassed: lambda r, now: self._time_passed(now),
         }
 

@@ -50,6 +50,7 @@ from andiron.controller.records import (
 from andiron.controller.unserved_records import KINDS, UnservedRecords
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId
+from andiron.model.invariant import invariant
 
 TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32  # the resource types that have settings
 NO_LEADER = NodeId(-1)
@@ -286,6 +287,9 @@ class Image:
     def replay(self, record: MetadataRecord, offset: Offset) -> Sequence[MetadataRecord]:
         """Take in the record at `offset`; returns those that count now (metadata_transaction.py), mostly it alone.
         Raises where it is about what is not there."""
+        invariant(
+            offset + 1 >= self.next_offset, "the metadata offset never goes back", offset, self.next_offset
+        )
         counting = self.transaction.take(record, offset)
         for each in counting:
             try:
@@ -328,6 +332,11 @@ class Image:
 
     def _put(self, topic_id: bytes, index: int, partition: PartitionImage) -> None:
         topic = self.topics_by_id[topic_id]
+        if (known := topic.partitions.get(index)) is not None:
+            forward = known.leader_epoch <= partition.leader_epoch
+            invariant(forward, "a leader epoch never goes back", topic.name, index, known, partition)
+            forward = known.partition_epoch <= partition.partition_epoch
+            invariant(forward, "a partition epoch never goes back", topic.name, index, known, partition)
         topic.partitions[index] = partition
         if self._noting:
             self._delta.partitions[topic.id, index] = None
@@ -362,7 +371,9 @@ class Image:
             self._delta.configs[key] = None
 
     def _register_broker(self, record: RegisterBrokerRecord) -> None:
-        broker = BrokerImage.of(record)
+        broker, known = BrokerImage.of(record), self.brokers.get(NodeId(record.broker_id))
+        forward = known is None or known.epoch <= broker.epoch
+        invariant(forward, "a broker epoch never goes back", known, broker)
         self._put_broker(broker.id, broker)
 
     def _register_controller(self, record: RegisterControllerRecord) -> None:

@@ -46,6 +46,7 @@ from andiron.controller.image import NO_LEADER, SAME_LEADER, BrokerImage, Image,
 from andiron.controller.records import MetadataRecord, PartitionChangeRecord
 from andiron.controller.settings import ControllerSettings
 from andiron.model.ids import LeaderEpoch, NodeId
+from andiron.model.invariant import invariant
 
 MayLead = Callable[[PartitionImage, NodeId], bool]
 
@@ -152,7 +153,19 @@ def next_state(
     moved = leader != old.leader or (leader != NO_LEADER and leader == lost)
     if moved or not set(old.replicas) <= set(after.replicas):
         after = after._replace(leader_epoch=LeaderEpoch(old.leader_epoch + 1))
-    return old if after == old else after._replace(partition_epoch=old.partition_epoch + 1)
+    if after == old:
+        return old
+    _check(after)
+    return after._replace(partition_epoch=old.partition_epoch + 1)
+
+
+def _check(partition: PartitionImage) -> None:
+    """What every state that is decided here has. Kafka's may lack the last: its ELR outlives a reassignment."""
+    replicas, isr, elr = partition.replicas, partition.isr, partition.elr
+    invariant(partition.leader in (NO_LEADER, *isr), "a leader is in the ISR, or nobody leads", partition)
+    invariant(all(each in replicas for each in isr), "who is in the ISR is a replica", partition)
+    invariant(not any(each in isr for each in elr), "nobody is in the ISR and in the ELR", partition)
+    invariant(all(each in replicas for each in elr), "who is in the ELR is a replica", partition)
 
 
 def change_record(

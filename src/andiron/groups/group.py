@@ -1,10 +1,11 @@
 """A group, whichever protocol its members speak, as seen by those who ask about it.
 
 Three classes fulfil this: a classic group, whose members agree among themselves who reads what (classic/group.py), a
-consumer group, to which the broker assigns (consumer/group.py), and one that is kept and not served (kept.py). Offsets
-belong to none of them: they are kept by the name of the group, and a group may consist of nothing else.
+consumer group, to which the broker assigns (consumer/group.py), and one that is kept and not served
+(unserved_group.py). Offsets belong to none of them: they are kept by the name of the group, and a group may consist of
+nothing else.
 
-`World` is what all groups of a shard share.
+`GroupContext` is what all groups of a shard share.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
-from andiron.groups.held import Held
+from andiron.groups.group_memory import GroupMemory
 from andiron.groups.rebalances import Rebalances
 from andiron.groups.records import GroupRecord
 from andiron.groups.settings import GroupSettings
@@ -98,7 +99,7 @@ class TimerKey(NamedTuple):
 
 
 @dataclass(slots=True)
-class World:
+class GroupContext:
     """What the groups of one shard share."""
 
     settings: GroupSettings
@@ -109,8 +110,8 @@ class World:
     groups: dict[str, Group] = field(default_factory=dict)
     timers: Timers[TimerKey] = field(default_factory=Timers)
     rebalances: Rebalances = field(init=False)
-    held: Held = field(init=False)
+    memory: GroupMemory = field(init=False)
 
     def __post_init__(self) -> None:
         self.rebalances = Rebalances(self.groups)
-        self.held = Held(self.groups)
+        self.memory = GroupMemory(self.groups)

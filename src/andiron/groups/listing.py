@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
 
-from andiron.groups.group import CLASSIC, CONSUMER, World
+from andiron.groups.group import CLASSIC, CONSUMER, GroupContext
 from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import SHARE, STREAMS, GroupRecord
-from andiron.model.machine import Asked, Decision
+from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 EMPTY = "Empty"
@@ -38,22 +38,22 @@ def telling(said: Iterable[str], known: Container[str]) -> list[str]:
     return [word for word in words if word in known] or list(words)[:1]
 
 
-def list_groups(asked: Asked, world: World, offsets: Offsets) -> Decision[GroupRecord]:
+def list_groups(asked: CoordinatorRequest, context: GroupContext, offsets: Offsets) -> Decision[GroupRecord]:
     """The groups in one of the wanted states and of one of the wanted types; no filter lets all through."""
     request: ListGroupsRequest = asked.body
     states = {state.strip().lower() for state in request.states_filter}
     types = {type.lower() for type in request.types_filter}
     groups = [
         group
-        for group in _all(world, offsets)
+        for group in _all(context, offsets)
         if (not states or group.group_state.lower() in states) and (not types or group.group_type in types)
     ]
     return Decision(ListGroupsResponse(groups=groups))
 
 
-def _all(world: World, offsets: Offsets) -> Iterator[ListedGroup]:
-    for group in world.groups.values():
+def _all(context: GroupContext, offsets: Offsets) -> Iterator[ListedGroup]:
+    for group in context.groups.values():
         yield ListedGroup(group.id, group.protocol_type, group.state, group.kind)
     for group_id in offsets:
-        if group_id not in world.groups:
+        if group_id not in context.groups:
             yield ListedGroup(group_id, "", EMPTY, CLASSIC)

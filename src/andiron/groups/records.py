@@ -6,7 +6,7 @@
 The topic is compacted, so the latest record of a key is all that is needed to know the thing. Types 0 and 1
 are both committed offsets (0 as written long ago), 2 is a classic group, 3 to 8 and 16 are the parts of a group
 that assigns on the broker. Types 10 to 15 and 17 to 23 belong to share and streams groups, which are not served: of
-these only the key is read, for whose they are (kept.py). Others are passed over.
+these only the key is read, for whose they are (unserved_group.py). Others are passed over.
 
 An offset committed inside a transaction stands in a batch of that transaction. It counts when the marker of
 its producer comes, so what is replayed is the record with its producer, and later the TransactionEnded.
@@ -202,7 +202,7 @@ class ConsumerGroupRegularExpressionValue:
 SHARE, STREAMS = "share", "streams"
 
 
-class KeptPart(NamedTuple):
+class UnservedGroupKey(NamedTuple):
     """The key of a part of a share or streams group: its type, the group, and the member if it is about one."""
 
     type: int
@@ -323,7 +323,7 @@ def _decode(key: bytes, value: bytes | None, producer_id: int) -> GroupRecord | 
     return GroupRecord(subject, state, producer_id)
 
 
-def _kept_part(number: int, key: bytes) -> KeptPart:
+def _kept_part(number: int, key: bytes) -> UnservedGroupKey:
     texts, at = list[str](), _INT16.size
     while at < len(key):
         (length,) = _INT16.unpack_from(key, at)
@@ -333,4 +333,4 @@ def _kept_part(number: int, key: bytes) -> KeptPart:
         texts.append(key[at - length : at].decode("utf-8", "replace"))
     if not 1 <= len(texts) <= 2:
         raise MalformedMessage(f"a key of type {number} has {len(texts)} parts")
-    return KeptPart(number, *texts)
+    return UnservedGroupKey(number, *texts)

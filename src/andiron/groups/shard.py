@@ -6,10 +6,10 @@
     OffsetDelete, DeleteGroups ───────────────────▶ offsets/deletions.py       ListGroups ───▶ listing.py
     time ─────────────────────────────────────────▶ the part whose deadline has come; offsets/expiry.py for offsets
 
-A group has one protocol at a time, and the classes of both are in one table (`World.groups`). Its offsets do not
+A group has one protocol at a time, and the classes of both are in one table (`GroupContext.groups`). Its offsets do not
 care: they are kept by its name (offsets/table.py), stay when it changes protocol, and may be all there is of it.
 
-Share and streams groups are not served. Those that Kafka made are known by name (kept.py), and keep it.
+Share and streams groups are not served. Those that Kafka made are known by name (unserved_group.py), and keep it.
 
 Records are replayed by the part whose they are.
 
@@ -25,9 +25,8 @@ from typing import Any, NamedTuple
 from andiron.groups import listing
 from andiron.groups.classic.protocol import ClassicProtocol
 from andiron.groups.consumer.protocol import ConsumerProtocol
-from andiron.groups.group import CONSUMER, Group, TimerKey, World
-from andiron.groups.held import Held
-from andiron.groups.kept import KeptGroup
+from andiron.groups.group import CONSUMER, Group, GroupContext, TimerKey
+from andiron.groups.group_memory import GroupMemory
 from andiron.groups.offsets import commits, deletions
 from andiron.groups.offsets import fetches as offset_fetches
 from andiron.groups.offsets.expiry import Expiry
@@ -38,17 +37,18 @@ from andiron.groups.records import (
     PARTS,
     GroupMetadataKey,
     GroupRecord,
-    KeptPart,
     Replayed,
     TransactionEnded,
+    UnservedGroupKey,
 )
 from andiron.groups.settings import GroupSettings
 from andiron.groups.sizes import BATCH_MAX, check_fits
 from andiron.groups.topics import Topics
+from andiron.groups.unserved_group import UnservedGroup
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, Offset
-from andiron.model.machine import Asked, Decision, Loaded, TimePassed
+from andiron.model.machine import CoordinatorRequest, Decision, LogLoaded, TimePassed
 from andiron.model.timers import Timers
 from andiron.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -64,7 +64,7 @@ from andiron.wire.messages.offset_fetch import OffsetFetchRequest
 from andiron.wire.messages.sync_group import SyncGroupRequest
 from andiron.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 
-Decider = Callable[[Asked, Millis], Decision[GroupRecord]]
+Decider = Callable[[CoordinatorRequest, Millis], Decision[GroupRecord]]
 
 
 class TopicsDeleted(NamedTuple):
@@ -82,30 +82,30 @@ class GroupShard:
         held_by_all: Callable[[], int] | None = None,
     ) -> None:  # fmt: skip
         """`held_by_all` says what this and all other shards of the node hold."""
-        self._world = World(settings, topics, chance, configs, batch_max)
+        self._context = GroupContext(settings, topics, chance, configs, batch_max)
         self._offsets = Offsets()
-        self._classic, self._consumer = ClassicProtocol(self._world), ConsumerProtocol(self._world)
-        self._expiry = Expiry(self._world, self._offsets)
+        self._classic, self._consumer = ClassicProtocol(self._context), ConsumerProtocol(self._context)
+        self._expiry = Expiry(self._context, self._offsets)
         self._deciders = self._routes()
         self._held_by_all = held_by_all or (lambda: self.bytes_held)
 
     def decide(self, request: Any, now: Millis) -> Decision[GroupRecord]:
         """What should follow from a request."""
-        if isinstance(request, Asked):
+        if isinstance(request, CoordinatorRequest):
             decider = self._deciders.get(type(request.body))
             if decider is None:
                 raise ErrorCode.INVALID_REQUEST.error(f"{type(request.body).__name__} is not for a group")
             self._check_served(request.body)
-            check_fits(request.body, self._world.batch_max())
-            self._world.held.check(request.body, self._held_by_all())
+            check_fits(request.body, self._context.batch_max())
+            self._context.memory.check(request.body, self._held_by_all())
             decision = decider(request, now)
-            self._world.held.note(getattr(request.body, "group_id", ""))
+            self._context.memory.note(getattr(request.body, "group_id", ""))
             return decision
         if isinstance(request, TimePassed):
             return self._time_passed(now)
         if isinstance(request, TopicsDeleted):
             return self._expiry.topics_deleted(request.names, now)
-        assert isinstance(request, Loaded)
+        assert isinstance(request, LogLoaded)
         return self._loaded(now)
 
     def replay(self, record: Replayed, offset: Offset) -> None:
@@ -118,28 +118,28 @@ class GroupShard:
             self._offsets.replay(record, offset)
         elif kind is GroupMetadataKey:
             self._classic.replay(record)
-            self._world.held.note(record.key.group)
-        elif kind is KeptPart:
+            self._context.memory.note(record.key.group)
+        elif kind is UnservedGroupKey:
             self._replay_kept(record.key, record.value)
-            self._world.held.note(record.key.group_id)
+            self._context.memory.note(record.key.group_id)
         else:
             self._consumer.replay(record)
-            self._world.held.note(record.key.group_id)
+            self._context.memory.note(record.key.group_id)
 
-    def _replay_kept(self, key: KeptPart, value: object | None) -> None:
-        groups, part = self._world.groups, PARTS[key.type]
+    def _replay_kept(self, key: UnservedGroupKey, value: object | None) -> None:
+        groups, part = self._context.groups, PARTS[key.type]
         group = groups.get(key.group_id)
-        if not isinstance(group, KeptGroup) or group.kind != part.kind:
+        if not isinstance(group, UnservedGroup) or group.kind != part.kind:
             if value is None:
                 return  # it is gone, or has become another kind of group
-            group = groups[key.group_id] = KeptGroup(key.group_id, part.kind)
+            group = groups[key.group_id] = UnservedGroup(key.group_id, part.kind)
         group.replay(key, value)
         if value is None and part.is_group:
             del groups[key.group_id]
 
     def _check_served(self, request: Any) -> None:
-        group = self._world.groups.get(getattr(request, "group_id", ""))
-        refusal = group.refusal(request) if isinstance(group, KeptGroup) else None
+        group = self._context.groups.get(getattr(request, "group_id", ""))
+        refusal = group.refusal(request) if isinstance(group, UnservedGroup) else None
         if refusal is not None:
             raise refusal
 
@@ -151,36 +151,36 @@ class GroupShard:
     @property
     def groups(self) -> Mapping[str, Group]:
         """The groups, for those who look on."""
-        return self._world.groups
+        return self._context.groups
 
     @property
     def timers(self) -> Timers[TimerKey]:
         """What ends by the clock, for those who look on."""
-        return self._world.timers
+        return self._context.timers
 
     @property
-    def held(self) -> Held:
+    def memory(self) -> GroupMemory:
         """What the groups weigh, for those who look on."""
-        return self._world.held
+        return self._context.memory
 
     @property
     def bytes_held(self) -> int:
         """About how much memory the groups take, their offsets apart."""
-        return self._world.held.total
+        return self._context.memory.total
 
     @property
     def rebalances(self) -> Rebalances:
         """How often groups have rebalanced, for those who look on."""
-        return self._world.rebalances
+        return self._context.rebalances
 
     def next_deadline(self) -> Millis:
         """When somebody's time is over."""
-        return self._world.timers.next_deadline()
+        return self._context.timers.next_deadline()
 
     # ── routes ───────────────────────────────────────────────────────────────────────
 
     def _routes(self) -> dict[type, Decider]:
-        world, offsets, classic, consumer = self._world, self._offsets, self._classic, self._consumer
+        context, offsets, classic, consumer = self._context, self._offsets, self._classic, self._consumer
         return {
             JoinGroupRequest: self._either(classic.join, consumer.join),
             SyncGroupRequest: self._either(classic.sync, consumer.sync),
@@ -188,34 +188,34 @@ class GroupShard:
             LeaveGroupRequest: self._either(classic.leave, consumer.leave),
             ConsumerGroupHeartbeatRequest: consumer.heartbeat,
             ConsumerGroupDescribeRequest: self._describe_consumer_group,
-            OffsetCommitRequest: lambda asked, now: commits.commit(asked, world, offsets, now),
+            OffsetCommitRequest: lambda asked, now: commits.commit(asked, context, offsets, now),
             TxnOffsetCommitRequest: lambda asked, now: commits.commit_in_transaction(
-                asked, world, offsets, now
+                asked, context, offsets, now
             ),
-            OffsetFetchRequest: lambda asked, now: offset_fetches.fetch(asked, world, offsets),
-            OffsetDeleteRequest: lambda asked, now: deletions.delete_offsets(asked, world, offsets),
-            DeleteGroupsRequest: lambda asked, now: deletions.delete_group(asked, world, offsets),
-            ListGroupsRequest: lambda asked, now: listing.list_groups(asked, world, offsets),
+            OffsetFetchRequest: lambda asked, now: offset_fetches.fetch(asked, context, offsets),
+            OffsetDeleteRequest: lambda asked, now: deletions.delete_offsets(asked, context, offsets),
+            DeleteGroupsRequest: lambda asked, now: deletions.delete_group(asked, context, offsets),
+            ListGroupsRequest: lambda asked, now: listing.list_groups(asked, context, offsets),
             DescribeGroupsRequest: self._describe_group,
         }
 
     def _either(self, classic: Decider, consumer: Decider) -> Decider:
         """Whoever speaks the classic protocol may be a member of a group that no longer does."""
 
-        def decide(asked: Asked, now: Millis) -> Decision[GroupRecord]:
-            group = self._world.groups.get(asked.body.group_id)
+        def decide(asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
+            group = self._context.groups.get(asked.body.group_id)
             decider = consumer if group is not None and group.kind == CONSUMER else classic
             return decider(asked, now)
 
         return decide
 
-    def _describe_group(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def _describe_group(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         (group_id,) = asked.body.groups
-        if group_id not in self._world.groups and group_id in self._offsets:
+        if group_id not in self._context.groups and group_id in self._offsets:
             return Decision(DescribedGroup(group_id=group_id, group_state=listing.EMPTY))
         return Decision(self._classic.describe(group_id, asked.version))
 
-    def _describe_consumer_group(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def _describe_consumer_group(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         (group_id,) = asked.body.group_ids
         if not group_id:
             raise ErrorCode.INVALID_GROUP_ID.error("a group needs a name")
@@ -230,7 +230,7 @@ class GroupShard:
         return Decision(None)
 
     def _time_passed(self, now: Millis) -> Decision[GroupRecord]:
-        timer = self._world.timers.take(now)
+        timer = self._context.timers.take(now)
         if timer is None:
             return Decision(None)
         part, _, _ = timer.purpose.partition("-")
@@ -238,5 +238,5 @@ class GroupShard:
             return self._expiry.due(timer, now)
         expired = self._consumer.expired if part == CONSUMER else self._classic.expired
         decision = expired(timer, now)
-        self._world.held.note(timer.group_id)
+        self._context.memory.note(timer.group_id)
         return decision

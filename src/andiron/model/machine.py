@@ -62,8 +62,8 @@ class Decision(Generic[T]):
     firm: bool = True  # without its records nothing has happened
 
 
-class Asked(NamedTuple):
-    """A request with what a coordinator wants to know about who asks."""
+class CoordinatorRequest(NamedTuple):
+    """A request to a coordinator: its body and version, and the client that sent it."""
 
     body: Any
     version: int
@@ -75,7 +75,7 @@ class TimePassed(NamedTuple):
     """The machine's next deadline has come. Asked again until the next one lies ahead; answered with None."""
 
 
-class Loaded(NamedTuple):
+class LogLoaded(NamedTuple):
     """The log has been replayed to its end: the first request to a machine. Answered with None."""
 
 

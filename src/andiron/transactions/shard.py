@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from andiron.model.ids import NEVER, Millis, Offset, wall_time
-from andiron.model.machine import Decision, Loaded, TimePassed
+from andiron.model.machine import Decision, LogLoaded, TimePassed
 from andiron.transactions import ending, initiation
 from andiron.transactions.ending import end_transaction
 from andiron.transactions.expiry import Sweep, is_timed_out, is_unused
@@ -77,7 +77,7 @@ class TransactionShard:
                 list_them(r, self.transactions.values(), wall_time(now))
             ),
             TimePassed: lambda _, now: self._time_passed(now),
-            Loaded: lambda _, now: self._loaded(now),
+            LogLoaded: lambda _, now: self._loaded(now),
         }
 
     def decide(self, request: Any, now: Millis) -> Decision[TransactionRecord]:

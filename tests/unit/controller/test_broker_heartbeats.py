@@ -7,7 +7,7 @@ import pytest
 from andiron.controller.image import NO_LEADER
 from andiron.model.errors import Refused
 from andiron.model.ids import Millis
-from andiron.model.machine import Loaded, TimePassed
+from andiron.model.machine import LogLoaded, TimePassed
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from controller.cluster import Cluster, directory, joined
 
@@ -105,7 +105,7 @@ def test_a_decision_that_could_not_be_written_is_made_again():
 def test_a_controller_that_takes_over_gives_everybody_a_full_session():
     cluster = Cluster(2)
     cluster.now = 50_000
-    cluster.run(Loaded())
+    cluster.run(LogLoaded())
 
     assert cluster.controller.next_deadline() == 59_000
     cluster.now = 59_000

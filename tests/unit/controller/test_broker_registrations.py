@@ -12,7 +12,7 @@ from andiron.controller.broker_registrations import (
 from andiron.controller.image import LOST, NO_LEADER
 from andiron.model.errors import Refused
 from andiron.model.ids import NodeId
-from andiron.model.machine import Loaded
+from andiron.model.machine import LogLoaded
 from andiron.wire.messages.broker_registration import Feature, Listener
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from controller.cluster import Cluster, directory, joined
@@ -68,7 +68,7 @@ def test_a_broker_that_is_shutting_down_may_come_back_at_once():
 def test_a_controller_that_has_taken_over_knows_whom_not_to_let_in_twice():
     cluster = Cluster(1)
     cluster.now = 1_000
-    cluster.run(Loaded())
+    cluster.run(LogLoaded())
 
     with pytest.raises(Refused, match="DUPLICATE_BROKER_REGISTRATION"):
         cluster.ask_in(1, run=2, log_dirs=[directory(7)])

@@ -16,7 +16,7 @@ from andiron.controller.records import (
 )
 from andiron.model.errors import Refused, StaleMetadata
 from andiron.model.ids import NEVER, Millis, Offset
-from andiron.model.machine import Loaded, TimePassed
+from andiron.model.machine import LogLoaded, TimePassed
 from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from andiron.wire.messages.metadata import MetadataRequest
 from controller.cluster import Cluster, joined
@@ -47,14 +47,14 @@ def test_the_clock_counts_from_taking_over():
     assert cluster.controller.next_deadline() == NEVER
 
     cluster.now = 1_000
-    assert cluster.run(Loaded()) is None
+    assert cluster.run(LogLoaded()) is None
 
     assert cluster.controller.next_deadline() == 10_000
 
 
 def test_without_brokers_only_leaders_are_looked_at():
     cluster = Cluster(0)
-    cluster.run(Loaded())
+    cluster.run(LogLoaded())
 
     assert cluster.controller.next_deadline() == 300_000
     cluster.now = 300_000

@@ -9,7 +9,7 @@ from andiron.controller.eligible_leader_replicas import (
 from andiron.controller.image import BROKER, TOPIC
 from andiron.controller.leader_election import leader_and_isr_changes
 from andiron.controller.records import ConfigRecord, PartitionChangeRecord
-from andiron.model.machine import Loaded
+from andiron.model.machine import LogLoaded
 from andiron.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -57,7 +57,7 @@ def test_a_controller_that_takes_over_goes_by_its_own_server_properties():
     cluster.append([ConfigRecord(TOPIC, "t", "min.insync.replicas", "1")])
     assert cluster.partition("t").elr == (2,)
 
-    cluster.run(Loaded())
+    cluster.run(LogLoaded())
 
     assert (cluster.partition("t").elr, cluster.partition("u").elr) == ((), (2,))
     assert clear_needless_elr(cluster.image, cluster.settings) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import get_args
 
 import pytest
@@ -36,6 +37,7 @@ from andiron.controller.records import (
 )
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Offset
+from andiron.model.invariant import BrokenInvariant
 
 ID, OTHER = b"i" * 16, b"o" * 16
 
@@ -281,7 +283,8 @@ OTHERS = [kind for kind in get_args(MetadataRecord) if kind not in OF_TRANSACTIO
 @pytest.mark.parametrize("kind", OTHERS, ids=lambda kind: kind.__name__)
 def test_every_type_of_record_that_kafka_writes_is_replayed(kind: type):
     image, record = replayed(*topic(), broker(0)), kind()
-    for field, about in (("topic_id", ID), ("partition_id", 0)):
+    rising = (("broker_epoch", 9), ("leader_epoch", 9), ("partition_epoch", 9))
+    for field, about in (("topic_id", ID), ("partition_id", 0), *rising):
         if hasattr(record, field):
             setattr(record, field, about)
 
@@ -385,3 +388,37 @@ def test_a_controller_has_what_its_record_says_and_is_found_by_listener():
     assert controller.features == (("group.version", 0, 1),)
     assert controller.endpoint("CONTROLLER") == ("host", 9093)
     assert controller.endpoint("OTHER") is None
+
+
+# ── invariants ───────────────────────────────────────────────────────────────────────
+
+
+def test_the_metadata_offset_never_goes_back():
+    image = Image()
+    image.replay(NoOpRecord(), Offset(5))
+    image.replay(NoOpRecord(), Offset(5))  # the records of a snapshot stand at one offset
+
+    with pytest.raises(BrokenInvariant, match="the metadata offset never goes back: 4, 6"):
+        image.replay(NoOpRecord(), Offset(4))
+
+
+@pytest.mark.parametrize(
+    ("epochs", "law"), [((4, 9), "a leader epoch"), ((5, 8), "a partition epoch"), ((5, 9), "")]
+)
+def test_epochs_of_a_partition_never_go_back(epochs, law):
+    image = Image()
+    image.replay(TopicRecord("t", b"t" * 16), Offset(0))
+    image.replay(PartitionRecord(0, b"t" * 16, leader_epoch=5, partition_epoch=9), Offset(1))
+    leader_epoch, partition_epoch = epochs
+    earlier = PartitionRecord(0, b"t" * 16, leader_epoch=leader_epoch, partition_epoch=partition_epoch)
+
+    with pytest.raises(BrokenInvariant, match=f"{law} never goes back") if law else nullcontext():
+        image.replay(earlier, Offset(2))
+
+
+def test_a_broker_epoch_never_goes_back():
+    image = Image()
+    image.replay(RegisterBrokerRecord(1, incarnation_id=b"a" * 16, broker_epoch=7), Offset(7))
+
+    with pytest.raises(BrokenInvariant, match="a broker epoch never goes back"):
+        image.replay(RegisterBrokerRecord(1, incarnation_id=b"b" * 16, broker_epoch=6), Offset(8))

@@ -85,7 +85,9 @@ def test_what_is_kept_for_kafka_is_in_a_snapshot():
 
 def test_what_is_kept_for_kafka_comes_and_goes_with_a_snapshot_that_is_skipped_to():
     assert brought_up(Image(), with_what_kafka_keeps()) == with_what_kafka_keeps()
-    assert brought_up(with_what_kafka_keeps(), Image()).unserved == Image().unserved
+    later = Image()
+    later.replay(NoOpRecord(), Offset(9))
+    assert brought_up(with_what_kafka_keeps(), later).unserved == Image().unserved
     changed = changes(with_what_kafka_keeps(), with_what_kafka_keeps(rate=8.0))
     assert [type(record) for record in changed] == [ClientQuotaRecord, NoOpRecord]
 

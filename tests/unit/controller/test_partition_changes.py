@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from andiron.controller.image import NO_LEADER, Image, PartitionImage
 from andiron.controller.partition_changes import (
     Election,
@@ -13,6 +15,7 @@ from andiron.controller.partition_changes import (
 )
 from andiron.controller.records import PartitionRecord, TopicRecord
 from andiron.model.ids import NodeId, Offset
+from andiron.model.invariant import BrokenInvariant
 from controller.cluster import Cluster, directory
 
 ELR = TopicRules(min_insync=2, unclean=False, elr=True)
@@ -215,6 +218,18 @@ def test_the_rules_of_a_topic_are_its_own_settings_or_the_brokers():
 
     assert TopicRules.of("plain", cluster.image, cluster.settings) == TopicRules(3, False, True)
     assert TopicRules.of("own", cluster.image, cluster.settings) == TopicRules(2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "law"),
+    [
+        ({"replicas": (1, 2)}, "who is in the ISR is a replica"),
+        ({"isr": (1, 2, 9)}, "who is in the ISR is a replica"),
+    ],
+)
+def test_a_state_that_keeps_no_promise_is_never_written(wanted, law):
+    with pytest.raises(BrokenInvariant, match=law):
+        to(partition(), **wanted)
 
 
 # ── the changes of one decision ──────────────────────────────────────────────────────

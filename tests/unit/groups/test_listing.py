@@ -11,18 +11,18 @@ from worlds.offsets import Crowd, OffsetsWorld
 
 
 @pytest.fixture
-def world() -> OffsetsWorld:
-    world = OffsetsWorld()
-    world.world.groups["classic"] = Crowd("classic", protocol_type="connect", state="PreparingRebalance")
-    world.world.groups["new"] = Crowd("new", kind=CONSUMER, state="Empty")
-    world.commit({"t": {0: 1}}, "new")
-    world.commit({"t": {0: 1}}, "alone")
-    world.commit_in_transaction({"t": {0: 1}}, group="pending")
-    return world
+def context() -> OffsetsWorld:
+    context = OffsetsWorld()
+    context.context.groups["classic"] = Crowd("classic", protocol_type="connect", state="PreparingRebalance")
+    context.context.groups["new"] = Crowd("new", kind=CONSUMER, state="Empty")
+    context.commit({"t": {0: 1}}, "new")
+    context.commit({"t": {0: 1}}, "alone")
+    context.commit_in_transaction({"t": {0: 1}}, group="pending")
+    return context
 
 
-def test_every_group_is_listed_once(world):
-    assert world.list() == [
+def test_every_group_is_listed_once(context):
+    assert context.list() == [
         ListedGroup("classic", "connect", "PreparingRebalance", "classic"),
         ListedGroup("new", "consumer", "Empty", "consumer"),
         ListedGroup("alone", "", "Empty", "classic"),
@@ -41,8 +41,8 @@ def test_every_group_is_listed_once(world):
         ((), ("nonsense",), []),
     ],
 )
-def test_filters_let_through_what_they_name(world, states, types, found):
-    assert [group.group_id for group in world.list(states, types)] == found
+def test_filters_let_through_what_they_name(context, states, types, found):
+    assert [group.group_id for group in context.list(states, types)] == found
 
 
 @pytest.mark.parametrize(

@@ -22,16 +22,16 @@ def test_a_crowd_that_comes_at_once_is_one_rebalance():
     classic = Classic()
     classic.stable(3)
 
-    assert of(classic.world.rebalances) == {"join": 1}
+    assert of(classic.context.rebalances) == {"join": 1}
 
 
 def test_who_comes_and_who_goes_is_told_apart():
     classic = Classic(group_initial_rebalance_delay_ms=0)
     _, second = classic.stable(2)
-    before = of(classic.world.rebalances)["join"]
+    before = of(classic.context.rebalances)["join"]
     classic.leave(second)
 
-    assert of(classic.world.rebalances) == {"join": before, "leave": 1}
+    assert of(classic.context.rebalances) == {"join": before, "leave": 1}
 
 
 def test_who_falls_silent_is_another_matter_than_who_leaves():
@@ -39,7 +39,7 @@ def test_who_falls_silent_is_another_matter_than_who_leaves():
     classic.stable(1)
     classic.pass_time(SESSION_MS)
 
-    assert of(classic.world.rebalances) == {"join": 1, "session_timeout": 1}
+    assert of(classic.context.rebalances) == {"join": 1, "session_timeout": 1}
 
 
 def test_a_member_that_never_asks_for_its_share_costs_a_rebalance():
@@ -50,7 +50,7 @@ def test_a_member_that_never_asks_for_its_share_costs_a_rebalance():
     classic.sync(first, 1, {})
     classic.pass_time(REBALANCE_MS)
 
-    assert of(classic.world.rebalances) == {"join": 1, "rebalance_timeout": 1}
+    assert of(classic.context.rebalances) == {"join": 1, "rebalance_timeout": 1}
 
 
 def test_a_leader_that_joins_again_has_seen_its_topics_change():
@@ -58,7 +58,7 @@ def test_a_leader_that_joins_again_has_seen_its_topics_change():
     (leader,) = classic.stable(1)
     classic.join(leader)
 
-    assert of(classic.world.rebalances) == {"join": 1, "metadata": 1}
+    assert of(classic.context.rebalances) == {"join": 1, "metadata": 1}
 
 
 def test_a_member_that_wants_something_else_says_so():
@@ -66,7 +66,7 @@ def test_a_member_that_wants_something_else_says_so():
     _, follower = classic.stable(2)
     classic.join(follower, {"range": b"other", "robin": b"b"})
 
-    assert of(classic.world.rebalances) == {"join": 1, "subscription": 1}
+    assert of(classic.context.rebalances) == {"join": 1, "subscription": 1}
 
 
 # ── consumer groups ──────────────────────────────────────────────────────────────────

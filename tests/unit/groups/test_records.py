@@ -13,7 +13,7 @@ from andiron.groups.records import (
     GroupMetadataKey,
     GroupMetadataValue,
     GroupRecord,
-    KeptPart,
+    UnservedGroupKey,
     decode_record,
     encode_record,
 )
@@ -113,8 +113,10 @@ def test_types_that_are_not_known_are_passed_over(number: int):
 def test_of_a_group_that_is_not_served_it_is_known_whose_a_record_is(number: int):
     key = number.to_bytes(2, "big") + b"\x00\x05group"
 
-    assert decode_record(key, b"whatever") == GroupRecord(KeptPart(number, "group"), b"whatever")
-    assert decode_record(key + b"\x00\x01m", None) == GroupRecord(KeptPart(number, "group", "m"), None)
+    assert decode_record(key, b"whatever") == GroupRecord(UnservedGroupKey(number, "group"), b"whatever")
+    assert decode_record(key + b"\x00\x01m", None) == GroupRecord(
+        UnservedGroupKey(number, "group", "m"), None
+    )
 
 
 @pytest.mark.parametrize(

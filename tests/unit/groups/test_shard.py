@@ -22,7 +22,7 @@ from andiron.groups.shard import GroupShard, TopicsDeleted
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError, Refused
 from andiron.model.ids import NEVER, Millis, Offset
-from andiron.model.machine import Asked, Loaded, Promise, TimePassed
+from andiron.model.machine import CoordinatorRequest, LogLoaded, Promise, TimePassed
 from andiron.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from andiron.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest
@@ -65,7 +65,7 @@ class Playground:
         self.log: list[Replayed] = []
         for record in log or []:
             self.append(record)
-        self.run(Loaded())
+        self.run(LogLoaded())
 
     def append(self, record: Replayed) -> None:
         if isinstance(record, GroupRecord):
@@ -87,7 +87,7 @@ class Playground:
         return response
 
     def ask(self, body: Any, version: int = 3) -> Any:
-        return self.run(Asked(body, version, "client", "/127.0.0.1"))
+        return self.run(CoordinatorRequest(body, version, "client", "/127.0.0.1"))
 
     def wait(self, ms: int) -> None:
         """Let time pass, one deadline a call."""
@@ -240,7 +240,7 @@ def test_nothing_is_due_before_the_log_is_loaded():
 
     assert shard.next_deadline() == NEVER
     assert shard.decide(TimePassed(), Millis(0)).records == []
-    assert shard.decide(Loaded(), Millis(0)).response is None
+    assert shard.decide(LogLoaded(), Millis(0)).response is None
     assert shard.next_deadline() == 10 * MINUTE
 
 

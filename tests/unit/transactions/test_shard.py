@@ -6,7 +6,7 @@ import pytest
 
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Millis, Moment, Offset
-from andiron.model.machine import Loaded, TimePassed
+from andiron.model.machine import LogLoaded, TimePassed
 from andiron.transactions.requests import EndTransaction, InitProducer
 from andiron.transactions.settings import TransactionSettings
 from andiron.transactions.shard import FORGOTTEN_AT_ONCE, TransactionShard
@@ -218,7 +218,7 @@ def test_the_latest_record_of_an_id_is_enough():
     coordinator.end(producer, committed=True)
     compacted = TransactionShard(TransactionSettings(), 2, lambda *_: True)
     compacted.replay(coordinator.transaction().record(), Offset(0))
-    compacted.decide(Loaded(), coordinator.now)
+    compacted.decide(LogLoaded(), coordinator.now)
 
     assert compacted.transactions == coordinator.shard.transactions
     assert len(compacted.take_markers(Offset(1))) == 1

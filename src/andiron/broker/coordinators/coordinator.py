@@ -3,7 +3,7 @@
     group id ──hash──▶ partition of __consumer_offsets ──▶ Shard[GroupShard]
     transactional id ─▶ partition of __transaction_state ─▶ Shard[TransactionShard]
 
-    leadership comes ──▶ loading, a piece at a time ──▶ Loaded ──▶ serving ──▶ leadership goes: dropped
+    leadership comes ──▶ loading, a piece at a time ──▶ LogLoaded ──▶ serving ──▶ leadership goes: dropped
 
 Who coordinates follows from the name and from who leads its partition, so every broker knows
 it. Loading is reading the partition from its start; it is done in pieces between requests, and
@@ -31,7 +31,8 @@ from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
-from andiron.model.machine import Coordinating, Loaded, TimePassed
+from andiron.model.invariant import invariant
+from andiron.model.machine import Coordinating, LogLoaded, TimePassed
 from andiron.model.timers import Timers
 
 LOAD_BYTES = 1 << 18  # of a log, in one turn
@@ -88,8 +89,13 @@ class Coordinator(Generic[M]):
         index = partition.name.partition
         held = self._shards.get(index) or self._loading.get(index, (None,))[0]
         leads = partition.leads
-        if held is not None and leads and held.partition is partition and held.epoch == partition.epoch:
-            return
+        if held is not None and leads and held.partition is partition:
+            forward = held.epoch <= partition.epoch
+            invariant(
+                forward, "a coordinator epoch never goes back", partition.name, held.epoch, partition.epoch
+            )
+            if held.epoch == partition.epoch:
+                return
         self._drop(index)
         if leads:
             self._load(index, partition, now)
@@ -158,7 +164,7 @@ class Coordinator(Generic[M]):
 
     def _serve(self, index: int, shard: Shard[M], now: Millis) -> None:
         self._shards[index] = shard
-        self._see_to(index, Loaded(), now)
+        self._see_to(index, LogLoaded(), now)
 
     # ── requests ─────────────────────────────────────────────────────────────────────
 

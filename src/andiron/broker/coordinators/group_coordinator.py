@@ -29,7 +29,7 @@ from andiron.groups.shard import GroupShard, TopicsDeleted
 from andiron.groups.topics import Topic
 from andiron.model.chance import Chance
 from andiron.model.ids import Millis, Offset
-from andiron.model.machine import Asked
+from andiron.model.machine import CoordinatorRequest
 from andiron.records.batch import Batch
 from andiron.records.control import end_marker_of
 
@@ -89,9 +89,9 @@ class GroupCoordinator:
         return self._metadata.image.configs_of(GROUP, group_id)
 
 
-def _asked(request: Request[Any], body: Any) -> Asked:
+def _asked(request: Request[Any], body: Any) -> CoordinatorRequest:
     """Hosts are written with a slash before them, as Java has them; tools take it off."""
-    return Asked(body, request.version, request.client_id or "", f"/{request.host}")
+    return CoordinatorRequest(body, request.version, request.client_id or "", f"/{request.host}")
 
 
 class _Topics:

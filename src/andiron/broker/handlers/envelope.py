@@ -45,7 +45,7 @@ def handle(broker: Broker, request: Request[EnvelopeRequest]) -> InSlices[Envelo
         response = yield from response
 
     def enclosed(response: Any) -> EnvelopeResponse:
-        if inner.came_in_vain:
+        if inner.not_controller:
             return EnvelopeResponse(error_code=ErrorCode.NOT_CONTROLLER.number)
         parts: list[Any] = [encode_response_header(key, version, correlation)]
         encoder(APIS[key].response, version)(response, parts)

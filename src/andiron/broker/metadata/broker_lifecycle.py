@@ -36,6 +36,7 @@ from andiron.controller.features import OFFERED, unsupported
 from andiron.controller.image import BrokerImage
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, NodeId
+from andiron.model.invariant import invariant
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from andiron.wire.messages.broker_registration import (
     BrokerRegistrationRequest,
@@ -159,9 +160,9 @@ class BrokerLifecycle:
         return self.state is BrokerState.SHUTTING_DOWN
 
     def _move(self, event: LifecycleEvent) -> None:
-        after = TRANSITIONS.get((self.state, event))
-        assert after is not None, f"a broker that is {self.state.name} cannot {event.name}"
-        self.state = after
+        follows = (self.state, event) in TRANSITIONS
+        invariant(follows, "a broker's lifecycle goes by its table", self.state.name, event.name)
+        self.state = TRANSITIONS[self.state, event]
 
     # ── time ─────────────────────────────────────────────────────────────────────────
 

@@ -78,7 +78,7 @@ class ControllerChannel:
             return self.decide(request.body, request.now, timeout_ms, request.version)
 
         def look_why(error: ProtocolError) -> None:
-            request.came_in_vain = error.code is ErrorCode.NOT_CONTROLLER
+            request.not_controller = error.code is ErrorCode.NOT_CONTROLLER
             raise error
 
         return self.decide_here(request.body, request.now, timeout_ms).or_else(look_why)

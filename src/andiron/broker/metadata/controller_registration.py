@@ -1,11 +1,12 @@
 """A controller makes itself known to the cluster: where it listens, and which features it knows.
 
-    started ──▶ what is committed of this node is of another life ──▶ ask the controller that leads ──▶ committed
+    started ──▶ the committed metadata has another incarnation ──▶ ask the controller that leads ──▶ committed
                           ▲                                                        │ nobody leads, it is refused
                           └───────────────────── a little later ───────────────────┘
 
 It stands in the metadata log from then on, for whoever asks controllers for each other (`--bootstrap-controller`).
-It is said once a life, and nothing waits for it: a controller votes and leads whether it is registered or not.
+It is said once an incarnation (KIP-919), and nothing waits for it: a controller votes and leads whether it is
+registered or not.
 
 Read next: controller/controller_registrations.py.
 """
@@ -50,7 +51,7 @@ class ControllerRegistration:
         self._due = NEVER
 
     def start(self, incarnation: bytes, now: Millis) -> None:
-        """Register this life of the controller, if the node is one."""
+        """Register this incarnation of the controller, if the node is one."""
         if "controller" not in self._settings.roles:
             return
         self._request = ControllerRegistrationRequest(

@@ -47,7 +47,7 @@ from andiron.controller.records import MetadataRecord, decode_record, encode_rec
 from andiron.model.chance import Chance
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, Millis, NodeId, Offset
-from andiron.model.machine import Loaded, TimePassed
+from andiron.model.machine import LogLoaded, TimePassed
 from andiron.records.batch import Batch
 
 RETRY_MS = 1_000
@@ -194,7 +194,7 @@ class Metadata:
         position, held = self.applied, self.partition.log
         while position < held.end:
             position = shard.load(_records, position, READ_BYTES)
-        for request in (BeginCluster(), Loaded()):
+        for request in (BeginCluster(), LogLoaded()):
             self._see_to(request, now)
         others = [each.id for each in controller.image.brokers.values() if each.id != self._settings.node_id]
         self._watch.begin(others, self.raft.leader_before, now)

@@ -32,8 +32,8 @@ class ForwardedRequest(Request[Body]):
     """One that another broker has passed on to the controller, who decides it here or not at all: passed on once more,
     it would be underway twice, since the other broker asks the next controller too."""
 
-    __slots__ = ("came_in_vain",)
+    __slots__ = ("not_controller",)
 
     def __init__(self, body: Body, version: int, client_id: str | None, by: Request[Any]) -> None:
         super().__init__(body, version, client_id, by.conn, by.listener, by.host, by.now)
-        self.came_in_vain = False  # this node is not the controller any more
+        self.not_controller = False  # this node is not the controller any more

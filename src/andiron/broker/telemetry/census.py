@@ -71,7 +71,7 @@ def _of_groups(broker: Broker) -> Iterator[Kept]:
     )
     yield Kept(
         "weights of groups",
-        sum(len(each.held) for each in machines),
+        sum(len(each.memory) for each in machines),
         sum(len(each.groups) for each in machines),
     )
 

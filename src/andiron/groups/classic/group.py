@@ -18,10 +18,11 @@ from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.states import TRANSITIONS, ClassicState, GroupEvent
 from andiron.groups.classic.subscription import subscribed_topics
 from andiron.groups.group import CLASSIC, Caller, TimerKey
-from andiron.groups.held import GROUP_BYTES, MEMBER_BYTES
+from andiron.groups.group_memory import GROUP_BYTES, MEMBER_BYTES
 from andiron.groups.records import GroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, wall_time
+from andiron.model.invariant import invariant
 from andiron.model.machine import Promise
 from andiron.model.timers import Timers
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE
@@ -225,9 +226,9 @@ class ClassicGroup:
 
     def move(self, event: GroupEvent, since: Millis | None) -> None:
         """Go to the state that follows; `since` when, by the clock on the wall."""
-        after = TRANSITIONS.get((self.state, event))
-        assert after is not None, f"a group that is {self.state} cannot have {event.name}"
-        self.state, self.since = after, since
+        follows = (self.state, event) in TRANSITIONS
+        invariant(follows, "a classic group goes by the table of its states", self.id, self.state, event.name)
+        self.state, self.since = TRANSITIONS[self.state, event], since
 
     def begin_generation(self, now: Millis) -> None:
         """Those who have joined are the next generation; if there are none, the group is empty."""

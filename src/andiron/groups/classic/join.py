@@ -20,12 +20,12 @@ from andiron.groups.classic.member import ClassicMember, protocols_of
 from andiron.groups.classic.rebalance import Rebalance
 from andiron.groups.classic.records import written
 from andiron.groups.classic.states import ClassicState
-from andiron.groups.group import World
+from andiron.groups.group import GroupContext
 from andiron.groups.rebalances import JOIN, METADATA, SUBSCRIPTION
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
-from andiron.model.machine import Asked, Promise
+from andiron.model.machine import CoordinatorRequest, Promise
 from andiron.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 
 MEMBER_ID_REQUIRED_SINCE = 4
@@ -38,8 +38,10 @@ GROUP_BATCHES = 4  # as much as this may be said by all members together, of all
 class Joining:
     """One JoinGroup request while it is being decided."""
 
-    def __init__(self, world: World, rebalance: Rebalance, asked: Asked, now: Millis) -> None:
-        self._world, self._rebalance, self._asked, self._now = world, rebalance, asked, now
+    def __init__(
+        self, context: GroupContext, rebalance: Rebalance, asked: CoordinatorRequest, now: Millis
+    ) -> None:
+        self._context, self._rebalance, self._asked, self._now = context, rebalance, asked, now
         self._request: JoinGroupRequest = asked.body
         self._protocols = protocols_of(self._request.protocols)
         self.outcome = Outcome()
@@ -60,8 +62,8 @@ class Joining:
     def _fits(self, group: ClassicGroup, member: ClassicMember | None) -> bool:
         """A group that is rebalancing takes in who comes first, up to its size; another one only who is in it. All
         its members together are written in one batch, with one of the protocols that they name."""
-        size_max = self._world.settings.group_max_size
-        if member is None and group.bytes_said > GROUP_BATCHES * self._world.batch_max():
+        size_max = self._context.settings.group_max_size
+        if member is None and group.bytes_said > GROUP_BATCHES * self._context.batch_max():
             return False
         if group.state is ClassicState.PREPARING_REBALANCE:
             return group.joining < size_max or (member is not None and member.join is not None)
@@ -78,7 +80,7 @@ class Joining:
 
     def _as_newcomer(self, group: ClassicGroup) -> JoinGroupResponse | Promise:
         instance_id = self._request.group_instance_id
-        member_id = f"{instance_id or self._asked.client_id}-{uuid_text(self._world.chance)}"
+        member_id = f"{instance_id or self._asked.client_id}-{uuid_text(self._context.chance)}"
         if former := group.static_member(instance_id):
             return self._replace(group, former, member_id)
         if instance_id is None and self._asked.version >= MEMBER_ID_REQUIRED_SINCE:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
-from andiron.groups.held import MEMBER_BYTES
+from andiron.groups.group_memory import MEMBER_BYTES
 from andiron.model.machine import Promise
 from andiron.wire.messages.join_group import JoinGroupRequestProtocol
 

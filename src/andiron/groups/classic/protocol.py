@@ -22,12 +22,12 @@ from andiron.groups.classic.join import Joining
 from andiron.groups.classic.rebalance import Rebalance
 from andiron.groups.classic.records import restored, written
 from andiron.groups.classic.states import ClassicState, GroupEvent
-from andiron.groups.group import CLASSIC, TimerKey, World, not_of_kind
+from andiron.groups.group import CLASSIC, GroupContext, TimerKey, not_of_kind
 from andiron.groups.rebalances import LEAVE, PROTOCOL, SESSION_TIMEOUT, SIZE
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, wall_time
-from andiron.model.machine import Asked, Decision, Promise
+from andiron.model.machine import CoordinatorRequest, Decision, Promise
 from andiron.wire.messages.describe_groups import DescribedGroup
 from andiron.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from andiron.wire.messages.join_group import JoinGroupRequest
@@ -47,13 +47,13 @@ NOT_FOUND_SINCE = 6  # DescribeGroups
 class ClassicProtocol:
     """The classic groups of one shard."""
 
-    def __init__(self, world: World) -> None:
-        self._world, self._rebalance = world, Rebalance(world)
+    def __init__(self, context: GroupContext) -> None:
+        self._context, self._rebalance = context, Rebalance(context)
         self._loaded = False
 
     # ── requests ─────────────────────────────────────────────────────────────────────
 
-    def join(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def join(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """A member wants to be part of the next generation: the answer is a promise, mostly."""
         request: JoinGroupRequest = asked.body
         self._check_join(request)
@@ -61,22 +61,22 @@ class ClassicProtocol:
         if group is None:
             if request.member_id:
                 raise _no_group(request.group_id)
-            group = ClassicGroup(request.group_id, self._world.timers, wall_time(now))
-        joining = Joining(self._world, self._rebalance, asked, now)
+            group = ClassicGroup(request.group_id, self._context.timers, wall_time(now))
+        joining = Joining(self._context, self._rebalance, asked, now)
         response = joining.into(group)
-        self._world.groups[group.id] = group
+        self._context.groups[group.id] = group
         return joining.outcome.decision(response)
 
     def _check_join(self, request: JoinGroupRequest) -> None:
         _check_id(request.group_id)
-        settings, timeout_ms = self._world.settings, request.session_timeout_ms
+        settings, timeout_ms = self._context.settings, request.session_timeout_ms
         if not settings.group_min_session_timeout_ms <= timeout_ms <= settings.group_max_session_timeout_ms:
             raise ErrorCode.INVALID_SESSION_TIMEOUT.error(
                 f"{timeout_ms} ms are not between {settings.group_min_session_timeout_ms}"
                 f" and {settings.group_max_session_timeout_ms}"
             )
 
-    def sync(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def sync(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """A member asks what it gets. The leader says what all get."""
         request: SyncGroupRequest = asked.body
         named = request.protocol_type is not None and request.protocol_name is not None
@@ -99,7 +99,7 @@ class ClassicProtocol:
         self._rebalance.note_sync(group, member)
         return outcome.decision(synced(group, member))
 
-    def heartbeat(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def heartbeat(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """A member is alive. If it must join again, that is the answer."""
         request: HeartbeatRequest = asked.body
         _check_id(request.group_id)
@@ -111,7 +111,7 @@ class ClassicProtocol:
             return Decision(HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS.number))
         return Decision(HeartbeatResponse())
 
-    def leave(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def leave(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """Members go. Each is answered by itself; before version 3 there is one."""
         request: LeaveGroupRequest = asked.body
         _check_id(request.group_id)
@@ -154,7 +154,7 @@ class ClassicProtocol:
             return DescribedGroup(group_id=group_id, group_state=ClassicState.DEAD)
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND.number,
-            error_message=not_of_kind(group_id, CLASSIC, self._world.groups.get(group_id)),
+            error_message=not_of_kind(group_id, CLASSIC, self._context.groups.get(group_id)),
             group_id=group_id,
             group_state=ClassicState.DEAD,
         )
@@ -194,11 +194,11 @@ class ClassicProtocol:
         """The log has been read: from now on members must be heard from. A group that is too large for what is
         allowed by now is made smaller by a rebalance."""
         self._loaded = True
-        for group in self._world.groups.values():
+        for group in self._context.groups.values():
             if isinstance(group, ClassicGroup):
                 for member in group.members.values():
                     group.start_session(member.id, now, member.session_timeout_ms)
-                if len(group.members) > self._world.settings.group_max_size:
+                if len(group.members) > self._context.settings.group_max_size:
                     self._rebalance.prepare(group, now, Outcome(), SIZE)
 
     # ── the log ──────────────────────────────────────────────────────────────────────
@@ -210,16 +210,16 @@ class ClassicProtocol:
             if (group := self._group(group_id)) is not None:
                 self._forget(group)
         elif not self._loaded:
-            self._world.groups[group_id] = restored(group_id, record.value, self._world.timers)
+            self._context.groups[group_id] = restored(group_id, record.value, self._context.timers)
 
     def _forget(self, group: ClassicGroup) -> None:
         for member_id in [*group.pending, *group.members]:
             group.end_session(member_id)
-        self._world.timers.cancel(TimerKey(JOIN, group.id))
-        self._world.timers.cancel(TimerKey(SYNC, group.id))
+        self._context.timers.cancel(TimerKey(JOIN, group.id))
+        self._context.timers.cancel(TimerKey(SYNC, group.id))
         group.move(GroupEvent.DELETED, group.since)
-        if self._world.groups.get(group.id) is group:
-            del self._world.groups[group.id]
+        if self._context.groups.get(group.id) is group:
+            del self._context.groups[group.id]
 
     # ── groups that change their protocol ────────────────────────────────────────────
 
@@ -239,14 +239,14 @@ class ClassicProtocol:
         group.move(GroupEvent.RESTORED, wall_time(now))
         for member in group.members.values():
             group.start_session(member.id, now, member.session_timeout_ms)
-        self._world.groups[group.id] = group
+        self._context.groups[group.id] = group
         record = written(group)
         if rebalance:
             self._rebalance.prepare(group, now, Outcome(), PROTOCOL)
         return record
 
     def _group(self, group_id: str) -> ClassicGroup | None:
-        group = self._world.groups.get(group_id)
+        group = self._context.groups.get(group_id)
         return group if isinstance(group, ClassicGroup) else None
 
     def _known_group(self, group_id: str) -> ClassicGroup:

@@ -24,7 +24,7 @@ from andiron.groups.classic.group import JOIN, SYNC, ClassicGroup, InitialDelay
 from andiron.groups.classic.member import ClassicMember
 from andiron.groups.classic.records import written
 from andiron.groups.classic.states import ClassicState, GroupEvent
-from andiron.groups.group import TimerKey, World
+from andiron.groups.group import GroupContext, TimerKey
 from andiron.groups.rebalances import ASSIGNMENT, REBALANCE_TIMEOUT
 from andiron.groups.sizes import OVERHEAD
 from andiron.model.errors import ErrorCode
@@ -40,9 +40,9 @@ RETRY_MS_MIN = 1000  # clients may ask for a rebalance timeout of nothing
 class Rebalance:
     """What moves the groups of a shard through their states."""
 
-    def __init__(self, world: World) -> None:
-        self._settings, self._timers, self._rebalances = world.settings, world.timers, world.rebalances
-        self._batch_max = world.batch_max
+    def __init__(self, context: GroupContext) -> None:
+        self._settings, self._timers, self._rebalances = context.settings, context.timers, context.rebalances
+        self._batch_max = context.batch_max
 
     # ── towards the next generation ──────────────────────────────────────────────────
 

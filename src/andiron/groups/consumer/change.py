@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from andiron.groups.consumer.group import ConsumerGroup, Seen, names_of, pattern_uses, subscribed_names
+from andiron.groups.consumer.group import ConsumerGroup, TopicsHash, names_of, pattern_uses, subscribed_names
 from andiron.groups.consumer.member import JOINING, Member, Profile
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.reconciliation import Surroundings, Target, reconcile
@@ -34,7 +34,7 @@ from andiron.groups.consumer.target_assignment import (
     preferred_assignor,
     subscribed_ids,
 )
-from andiron.groups.group import World
+from andiron.groups.group import GroupContext
 from andiron.groups.rebalances import JOIN, METADATA, SUBSCRIPTION
 from andiron.groups.records import GroupRecord
 from andiron.model.ids import Millis, wall_time
@@ -45,8 +45,8 @@ from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 class Change:
     """What becomes of a group, record by record."""
 
-    def __init__(self, world: World, matches: Matches, group: ConsumerGroup, now: Millis) -> None:
-        self._topics, self._settings, self._rebalances = world.topics, world.settings, world.rebalances
+    def __init__(self, context: GroupContext, matches: Matches, group: ConsumerGroup, now: Millis) -> None:
+        self._topics, self._settings, self._rebalances = context.topics, context.settings, context.rebalances
         self._matches, self._group, self._now = matches, group, now
         self.former: Member | None = None  # whom the member takes the place of
         self._members: Mapping[str, Member] = group.members
@@ -132,11 +132,11 @@ class Change:
     def _hash(self, *, seen_before: bool) -> int:
         """What the topics that the members read come to."""
         group, version = self._group, self._topics.version
-        if seen_before and group.seen is not None and group.seen.version == version:
-            return group.seen.metadata_hash
+        if seen_before and group.topics_hash is not None and group.topics_hash.version == version:
+            return group.topics_hash.metadata_hash
         found = metadata_hash(subscribed_names(self._members.values(), self._patterns), self._topics)
         if seen_before:
-            group.seen = Seen(version, found)
+            group.topics_hash = TopicsHash(version, found)
         return found
 
     def _bump(self, found: int, reason: str) -> None:

@@ -21,12 +21,12 @@ from andiron.groups.consumer.member import Member, Profile
 from andiron.groups.consumer.migration import may_downgrade, owned_partitions
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import Sessions
-from andiron.groups.group import World
+from andiron.groups.group import GroupContext
 from andiron.groups.records import ClassicMemberMetadata, ClassicProtocol, GroupRecord
 from andiron.groups.settings import GroupSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
-from andiron.model.machine import Asked, Decision
+from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE, Subscription, read_subscription
 from andiron.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from andiron.wire.primitives import MalformedMessage
@@ -38,20 +38,20 @@ class ClassicJoin:
     """One JoinGroup of a consumer group while it is being decided."""
 
     def __init__(
-        self, world: World, matches: Matches, sessions: Sessions, departures: Departures,
-        group: ConsumerGroup, asked: Asked, now: Millis,
+        self, context: GroupContext, matches: Matches, sessions: Sessions, departures: Departures,
+        group: ConsumerGroup, asked: CoordinatorRequest, now: Millis,
     ) -> None:  # fmt: skip
-        self._world, self._sessions, self._departures = world, sessions, departures
+        self._context, self._sessions, self._departures = context, sessions, departures
         self._group, self._asked, self._now = group, asked, now
         self._request: JoinGroupRequest = asked.body
-        self._change = Change(world, matches, group, now)
+        self._change = Change(context, matches, group, now)
 
     def decide(self) -> Decision[GroupRecord]:
         """Join, or be refused."""
         request, group = self._request, self._group
-        check_policy(group, self._world.settings)
-        member_id = request.member_id or new_member_id(self._world.chance)
-        check_size(group, member_id, self._world.settings.group_consumer_max_size)
+        check_policy(group, self._context.settings)
+        member_id = request.member_id or new_member_id(self._context.chance)
+        check_size(group, member_id, self._context.settings.group_consumer_max_size)
         check_protocols(group, request)
         by_id = request.member_id or request.group_instance_id is not None
         if not by_id and self._asked.version >= MEMBER_ID_REQUIRED_SINCE:
@@ -63,9 +63,9 @@ class ClassicJoin:
         profile = self._profile(before.profile, subscription)
         if former is not None and former.id != before.id:
             staying = {**group.members, former.id: before._replace(profile=profile)}
-            if may_downgrade(list(staying.values()), self._world.settings):
+            if may_downgrade(list(staying.values()), self._context.settings):
                 return self._downgrade(before, profile, subscription, staying, former)
-        after = self._change.settle(before, profile, owned_partitions(subscription, self._world.topics))
+        after = self._change.settle(before, profile, owned_partitions(subscription, self._context.topics))
         if former is not None and former.id != after.id:
             self._sessions.end(group.id, former.id)
         self._sessions.heard(group.id, after, self._now)
@@ -106,7 +106,7 @@ class ClassicJoin:
     ) -> Decision[GroupRecord]:  # fmt: skip
         """All members speak the classic protocol now. Unless all of them have what they should, they are asked to
         join again before any of them is told something else."""
-        owned = owned_partitions(subscription, self._world.topics)
+        owned = owned_partitions(subscription, self._context.topics)
         after = self._change.settle_for_the_last_target(before, profile, owned)
         rebalance = self._change.is_stale or self._group.state != STABLE
         records = self._departures.downgrade(

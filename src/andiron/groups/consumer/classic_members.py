@@ -18,12 +18,12 @@ from andiron.groups.consumer.member import UNRELEASED_PARTITIONS, UNREVOKED_PART
 from andiron.groups.consumer.migration import assignment_bytes, subscription_version
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import Sessions
-from andiron.groups.group import World
+from andiron.groups.group import GroupContext
 from andiron.groups.rebalances import LEAVE
 from andiron.groups.records import ClassicMemberMetadata, GroupRecord
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
-from andiron.model.machine import Asked, Decision
+from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE
 from andiron.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from andiron.wire.messages.join_group import JoinGroupRequest
@@ -40,29 +40,31 @@ class ClassicMembers:
     """How members of a shard's consumer groups are served that speak the classic protocol."""
 
     def __init__(
-        self, world: World, matches: Matches, sessions: Sessions, departures: Departures,
+        self, context: GroupContext, matches: Matches, sessions: Sessions, departures: Departures,
         classic: ClassicProtocol,
     ) -> None:  # fmt: skip
-        self._world, self._matches, self._sessions = world, matches, sessions
+        self._context, self._matches, self._sessions = context, matches, sessions
         self._departures, self._classic = departures, classic
 
-    def join(self, group: ConsumerGroup, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def join(self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """A member comes, or comes again."""
         if not group.members:
             return self._join_empty(group, asked, now)
         request: JoinGroupRequest = asked.body
-        settings = self._world.settings
+        settings = self._context.settings
         least, most = settings.group_min_session_timeout_ms, settings.group_max_session_timeout_ms
         if not least <= request.session_timeout_ms <= most:
             raise ErrorCode.INVALID_SESSION_TIMEOUT.error(
                 f"{request.session_timeout_ms} ms are not between {least} and {most}"
             )
         return ClassicJoin(
-            self._world, self._matches, self._sessions, self._departures, group, asked, now
+            self._context, self._matches, self._sessions, self._departures, group, asked, now
         ).decide()
 
-    def _join_empty(self, group: ConsumerGroup, asked: Asked, now: Millis) -> Decision[GroupRecord]:
-        groups = self._world.groups
+    def _join_empty(
+        self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis
+    ) -> Decision[GroupRecord]:
+        groups = self._context.groups
         del groups[group.id]
         try:
             joined = self._classic.join(asked, now)
@@ -71,7 +73,7 @@ class ClassicMembers:
             raise
         return Decision(joined.response, [*group.tombstones(), *joined.records], joined.kept, firm=False)
 
-    def sync(self, group: ConsumerGroup, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def sync(self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """A member asks what it gets."""
         request: SyncGroupRequest = asked.body
         named = request.protocol_type is not None and request.protocol_name is not None
@@ -96,11 +98,13 @@ class ClassicMembers:
             SyncGroupResponse(
                 protocol_type=request.protocol_type,
                 protocol_name=request.protocol_name,
-                assignment=assignment_bytes(member.assigned, self._world.topics, version),
+                assignment=assignment_bytes(member.assigned, self._context.topics, version),
             )
         )
 
-    def heartbeat(self, group: ConsumerGroup, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def heartbeat(
+        self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis
+    ) -> Decision[GroupRecord]:
         """A member is alive. If it must join again, that is the answer."""
         member, _ = self._member(group, asked.body)
         self._sessions.heard(group.id, member, now)
@@ -122,7 +126,7 @@ class ClassicMembers:
             )
         return member, said
 
-    def leave(self, group: ConsumerGroup, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def leave(self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """Members go, of either protocol. Each is answered by itself; before version 3 there is one."""
         request: LeaveGroupRequest = asked.body
         by_batch = asked.version >= LEAVE_BY_BATCH_SINCE

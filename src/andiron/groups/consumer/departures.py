@@ -21,7 +21,7 @@ from andiron.groups.consumer.migration import downgraded, may_downgrade
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.records import current_record
 from andiron.groups.consumer.sessions import Sessions
-from andiron.groups.group import World
+from andiron.groups.group import GroupContext
 from andiron.groups.records import GroupRecord
 from andiron.model.ids import Millis
 from andiron.model.machine import Decision
@@ -30,8 +30,10 @@ from andiron.model.machine import Decision
 class Departures:
     """How members of a shard's consumer groups leave them."""
 
-    def __init__(self, world: World, matches: Matches, sessions: Sessions, classic: ClassicProtocol) -> None:
-        self._world, self._matches = world, matches
+    def __init__(
+        self, context: GroupContext, matches: Matches, sessions: Sessions, classic: ClassicProtocol
+    ) -> None:
+        self._context, self._matches = context, matches
         self._sessions, self._classic = sessions, classic
 
     def remove(
@@ -42,9 +44,9 @@ class Departures:
             return Decision(response)
         gone = {member.id for member in leaving}
         staying = {id: member for id, member in group.members.items() if id not in gone}
-        if may_downgrade(list(staying.values()), self._world.settings):
+        if may_downgrade(list(staying.values()), self._context.settings):
             return Decision(response, self.downgrade(group, staying, now, rebalance=True), firm=False)
-        change = Change(self._world, self._matches, group, now)
+        change = Change(self._context, self._matches, group, now)
         change.remove(leaving, reason)
         for member in leaving:
             self._sessions.end(group.id, member.id)
@@ -61,7 +63,7 @@ class Departures:
         self, group: ConsumerGroup, staying: Mapping[str, Member], now: Millis, *, rebalance: bool
     ) -> list[GroupRecord]:
         """The group goes on as a classic one, at once; `staying` as in migration.downgraded."""
-        classic = downgraded(group, staying, self._world.topics, self._world.timers)
+        classic = downgraded(group, staying, self._context.topics, self._context.timers)
         for member_id in group.members:
             self._sessions.end(group.id, member_id)
         return [*group.tombstones(), self._classic.take_over(classic, now, rebalance=rebalance)]

@@ -27,7 +27,7 @@ from andiron.groups.assignors.spec import Partitions
 from andiron.groups.consumer.member import LEAVING, Member, Profile
 from andiron.groups.consumer.records import group_tombstones
 from andiron.groups.group import CONSUMER, Caller, CommitCheck
-from andiron.groups.held import GROUP_BYTES, PARTITION_BYTES, TEXT_BYTES
+from andiron.groups.group_memory import GROUP_BYTES, PARTITION_BYTES, TEXT_BYTES
 from andiron.groups.records import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupMemberMetadataKey,
@@ -47,7 +47,7 @@ FIRST_EPOCH = 1  # of a group to which nothing has happened yet: whoever is at 0
 COMMIT_WITH_EPOCH_SINCE = 9  # the version of OffsetCommit that carries a member epoch
 
 
-class Resolved(NamedTuple):
+class ResolvedPattern(NamedTuple):
     """The topics that a pattern means, and since when."""
 
     topics: tuple[str, ...]
@@ -60,7 +60,7 @@ class Resolved(NamedTuple):
         return sum(TEXT_BYTES + len(name) for name in self.topics)
 
 
-class Seen(NamedTuple):
+class TopicsHash(NamedTuple):
     """What its topics came to when they were last looked at: a note, so that they need not be looked at again."""
 
     version: int  # of the topics
@@ -81,9 +81,9 @@ class ConsumerGroup:
         self.has_partition_metadata = False
         self.members: dict[str, Member] = {}
         self.targets: dict[str, Partitions] = {}
-        self.patterns: dict[str, Resolved] = {}
+        self.patterns: dict[str, ResolvedPattern] = {}
         self.owners: dict[bytes, dict[int, str]] = {}
-        self.seen: Seen | None = None
+        self.topics_hash: TopicsHash | None = None
         self._static: dict[str, str] = {}  # member id by instance id
         self._topics: frozenset[str] | None = None  # that somebody reads; found out when asked for
         self._uses: dict[str, int] | None = None  # members by pattern; likewise
@@ -116,7 +116,7 @@ class ConsumerGroup:
                 if (before := self.patterns.pop(pattern, None)) is not None:
                     self._weight -= before.weight
                 if value is not None:
-                    resolved = Resolved(tuple(value.topics), value.version, value.timestamp)
+                    resolved = ResolvedPattern(tuple(value.topics), value.version, value.timestamp)
                     self.patterns[pattern] = resolved
                     self._weight += resolved.weight
                 self._look_again()
@@ -174,7 +174,7 @@ class ConsumerGroup:
                     self.owners.pop(topic, None)
 
     def _look_again(self) -> None:
-        self.seen = self._topics = self._uses = None
+        self.topics_hash = self._topics = self._uses = None
 
     # ── members ──────────────────────────────────────────────────────────────────────
 

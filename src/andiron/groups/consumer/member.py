@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from andiron.groups.assignors.spec import Partitions
-from andiron.groups.held import MEMBER_BYTES, PARTITION_BYTES, TEXT_BYTES
+from andiron.groups.group_memory import MEMBER_BYTES, PARTITION_BYTES, TEXT_BYTES
 from andiron.groups.records import (
     ClassicMemberMetadata,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -36,7 +36,7 @@ JOINING, LEAVING, AWAY = 0, -1, -2  # in place of an epoch; AWAY: a static membe
 UNSAID = -1  # in place of a timeout
 
 # Topic id → partition → the epoch at which it was assigned
-Held: TypeAlias = Mapping[bytes, Mapping[int, int]]
+PartitionEpochs: TypeAlias = Mapping[bytes, Mapping[int, int]]
 
 
 class Profile(NamedTuple):
@@ -114,8 +114,8 @@ class Member(NamedTuple):
     epoch: int = JOINING
     previous_epoch: int = -1
     state: int = STABLE
-    assigned: Held = {}
-    revoking: Held = {}
+    assigned: PartitionEpochs = {}
+    revoking: PartitionEpochs = {}
 
     @property
     def weight(self) -> int:
@@ -131,7 +131,9 @@ class Member(NamedTuple):
         """Whether it has all that the target of this epoch gives it, and nothing else."""
         return self.state == STABLE and self.epoch == epoch
 
-    def at(self, epoch: int, state: int, assigned: Held, revoking: Held | None = None) -> Member:
+    def at(
+        self, epoch: int, state: int, assigned: PartitionEpochs, revoking: PartitionEpochs | None = None
+    ) -> Member:
         """The same at another epoch, or at the same one with something else."""
         return self._replace(
             epoch=epoch,
@@ -167,18 +169,18 @@ class Member(NamedTuple):
         )
 
 
-def held_since(partitions: Partitions, epoch: int) -> Held:
+def held_since(partitions: Partitions, epoch: int) -> PartitionEpochs:
     """These partitions, all assigned at one epoch."""
     return {topic: dict.fromkeys(share, epoch) for topic, share in partitions.items()}
 
 
-def _written(held: Held) -> list[CurrentTopicPartitions]:
+def _written(held: PartitionEpochs) -> list[CurrentTopicPartitions]:
     return [
         CurrentTopicPartitions(topic, list(epochs), list(epochs.values())) for topic, epochs in held.items()
     ]
 
 
-def _read(written: Iterable[CurrentTopicPartitions], member_epoch: int) -> Held:
+def _read(written: Iterable[CurrentTopicPartitions], member_epoch: int) -> PartitionEpochs:
     """Brokers before 4.3 wrote no epochs: such partitions count as assigned at the member's."""
     held: dict[bytes, dict[int, int]] = {}
     for topic in written:

@@ -36,12 +36,13 @@ from andiron.groups.consumer.member import AWAY, JOINING, LEAVING, UNSAID, Membe
 from andiron.groups.consumer.migration import check_upgrade, upgraded
 from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import REBALANCE, SESSION, Sessions
-from andiron.groups.group import CONSUMER, TimerKey, World, not_of_kind
+from andiron.groups.group import CONSUMER, GroupContext, TimerKey, not_of_kind
 from andiron.groups.rebalances import LEAVE, REBALANCE_TIMEOUT, SESSION_TIMEOUT
 from andiron.groups.records import ConsumerGroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
-from andiron.model.machine import Asked, Decision, Promise
+from andiron.model.invariant import invariant
+from andiron.model.machine import CoordinatorRequest, Decision, Promise
 from andiron.wire.messages.consumer_group_describe import DescribedGroup
 from andiron.wire.messages.consumer_group_heartbeat import (
     Assignment,
@@ -54,27 +55,28 @@ from andiron.wire.messages.consumer_group_heartbeat import (
 class ConsumerProtocol:
     """The consumer groups of one shard."""
 
-    def __init__(self, world: World) -> None:
-        self._world, self._sessions = world, Sessions(world)
-        self._matches = Matches(world.topics, world.settings.group_consumer_regex_refresh_interval_ms)
-        self._classic = ClassicProtocol(world)  # for groups that go over to it, or come from it
-        self._departures = Departures(world, self._matches, self._sessions, self._classic)
+    def __init__(self, context: GroupContext) -> None:
+        self._is_loaded = False
+        self._context, self._sessions = context, Sessions(context)
+        self._matches = Matches(context.topics, context.settings.group_consumer_regex_refresh_interval_ms)
+        self._classic = ClassicProtocol(context)  # for groups that go over to it, or come from it
+        self._departures = Departures(context, self._matches, self._sessions, self._classic)
         self._classic_members = ClassicMembers(
-            world, self._matches, self._sessions, self._departures, self._classic
+            context, self._matches, self._sessions, self._departures, self._classic
         )
 
     # ── heartbeats ───────────────────────────────────────────────────────────────────
 
-    def heartbeat(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def heartbeat(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """A member is here, or goes."""
         request: ConsumerGroupHeartbeatRequest = asked.body
-        settings = self._world.settings
+        settings = self._context.settings
         check_heartbeat(request, asked.version, settings.group_consumer_assignors)
         if request.member_epoch in (LEAVING, AWAY):
             return self._goes(request, now)
         group, records, former_group = self._group_for(request)
         check_size(group, request.member_id, settings.group_consumer_max_size)
-        change = Change(self._world, self._matches, group, now)
+        change = Change(self._context, self._matches, group, now)
         before = self._member(request, group, change)
         profile = before.profile.told(request, asked.client_id, asked.client_host)
         after = change.settle(before, profile, request.topic_partitions)
@@ -89,7 +91,7 @@ class ConsumerProtocol:
         """The group that a member means. One who joins may make it, or turn a classic one into it: the records
         for that, and the classic group that is to be given up."""
         group_id = request.group_id
-        group = self._world.groups.get(group_id)
+        group = self._context.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return group, [], None
         if request.member_epoch != JOINING:
@@ -99,8 +101,8 @@ class ConsumerProtocol:
         assert isinstance(group, ClassicGroup)
         if group.state is ClassicState.EMPTY:
             return ConsumerGroup(group_id), group.tombstones(), group
-        check_upgrade(group, self._world.settings)
-        return *upgraded(group, self._world.topics), group
+        check_upgrade(group, self._context.settings)
+        return *upgraded(group, self._context.topics), group
 
     def _take_over(self, classic: ClassicGroup, group: ConsumerGroup, now: Millis) -> list[Promise]:
         """The group goes on under this protocol: its members are waited for here from now on."""
@@ -120,9 +122,9 @@ class ConsumerProtocol:
                 raise ErrorCode.UNRELEASED_INSTANCE_ID.error(
                     f"instance {instance_id!r} is in use by {static.id}"
                 )
-            return change.replace(static, member_id or new_member_id(self._world.chance))
+            return change.replace(static, member_id or new_member_id(self._context.chance))
         if joins:
-            member = group.members.get(member_id) or Member(member_id or new_member_id(self._world.chance))
+            member = group.members.get(member_id) or Member(member_id or new_member_id(self._context.chance))
             return member._replace(epoch=JOINING, previous_epoch=JOINING) if member.epoch == AWAY else member
         member = (
             group.member(member_id) if instance_id is None else group.check_static(member_id, instance_id)
@@ -172,19 +174,19 @@ class ConsumerProtocol:
 
     # ── requests of the classic protocol ─────────────────────────────────────────────
 
-    def join(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def join(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """JoinGroup to a consumer group."""
         return self._classic_members.join(self._group(asked.body.group_id), asked, now)
 
-    def sync(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def sync(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """SyncGroup to a consumer group."""
         return self._classic_members.sync(self._group(asked.body.group_id), asked, now)
 
-    def classic_heartbeat(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def classic_heartbeat(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """Heartbeat to a consumer group."""
         return self._classic_members.heartbeat(self._group(asked.body.group_id), asked, now)
 
-    def leave(self, asked: Asked, now: Millis) -> Decision[GroupRecord]:
+    def leave(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
         """LeaveGroup to a consumer group."""
         return self._classic_members.leave(self._group(asked.body.group_id), asked, now)
 
@@ -192,9 +194,9 @@ class ConsumerProtocol:
 
     def describe(self, group_id: str) -> DescribedGroup:
         """State and members of a group. Of a classic one nothing is known here, and clients ask elsewhere."""
-        group = self._world.groups.get(group_id)
+        group = self._context.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
-            return described(group, self._world.topics, self._world.settings.group_consumer_assignors)
+            return described(group, self._context.topics, self._context.settings.group_consumer_assignors)
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND.number,
             error_message=not_of_kind(group_id, CONSUMER, group),
@@ -202,7 +204,7 @@ class ConsumerProtocol:
         )
 
     def _group(self, group_id: str) -> ConsumerGroup:
-        group = self._world.groups.get(group_id)
+        group = self._context.groups.get(group_id)
         if not isinstance(group, ConsumerGroup):
             raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no consumer group {group_id}")
         return group
@@ -211,7 +213,7 @@ class ConsumerProtocol:
 
     def expired(self, timer: TimerKey, now: Millis) -> Decision[GroupRecord]:
         """A member has not been heard from, or has not done what it was told to: it is gone."""
-        group = self._world.groups.get(timer.group_id)
+        group = self._context.groups.get(timer.group_id)
         member = group.members.get(timer.member_id) if isinstance(group, ConsumerGroup) else None
         if member is None or (timer.purpose == REBALANCE and not member.revoking):
             return Decision(None)
@@ -221,18 +223,22 @@ class ConsumerProtocol:
 
     def loaded(self, now: Millis) -> None:
         """The log has been read: from now on members must be heard from."""
-        for group in self._world.groups.values():
+        self._is_loaded = True
+        for group in self._context.groups.values():
             if isinstance(group, ConsumerGroup):
                 self._sessions.begin(group, now)
 
     def replay(self, record: GroupRecord) -> None:
         """Take in a record of a consumer group."""
-        groups, group_id = self._world.groups, record.key.group_id
+        groups, group_id = self._context.groups, record.key.group_id
         group = groups.get(group_id)
         if not isinstance(group, ConsumerGroup):
             if record.value is None:
                 return  # it has become a classic group, or is gone
             group = groups[group_id] = ConsumerGroup(group_id)
+        before = group.epoch
         group.replay(record.key, record.value)
+        if self._is_loaded and record.value is not None:  # by a decision of this coordinator
+            invariant(before <= group.epoch, "a group epoch never goes back", group_id, before, group.epoch)
         if record.value is None and isinstance(record.key, ConsumerGroupMetadataKey):
             del groups[group_id]

@@ -20,7 +20,13 @@ from collections.abc import Callable, Container, Iterable
 from typing import NamedTuple
 
 from andiron.groups.assignors.spec import Partitions
-from andiron.groups.consumer.member import STABLE, UNRELEASED_PARTITIONS, UNREVOKED_PARTITIONS, Held, Member
+from andiron.groups.consumer.member import (
+    STABLE,
+    UNRELEASED_PARTITIONS,
+    UNREVOKED_PARTITIONS,
+    Member,
+    PartitionEpochs,
+)
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
@@ -101,17 +107,17 @@ def _let_go_of_unsubscribed(member: Member, around: Surroundings) -> Member:
     if not gone:
         return member
     kept = {topic: epochs for topic, epochs in member.assigned.items() if topic not in gone}
-    revoking: Held = {**member.revoking, **_merged(gone, member.revoking)}
+    revoking: PartitionEpochs = {**member.revoking, **_merged(gone, member.revoking)}
     if _owns_any(around.owned, revoking):
         return member.at(member.epoch, UNREVOKED_PARTITIONS, kept, revoking)
     return member.at(member.epoch, member.state, kept, member.revoking)
 
 
-def _merged(gone: Held, revoking: Held) -> Held:
+def _merged(gone: PartitionEpochs, revoking: PartitionEpochs) -> PartitionEpochs:
     return {topic: {**revoking.get(topic, {}), **epochs} for topic, epochs in gone.items()}
 
 
-def _owns_any(owned: Iterable[TopicPartitions] | None, held: Held) -> bool:
+def _owns_any(owned: Iterable[TopicPartitions] | None, held: PartitionEpochs) -> bool:
     """Whether the member still has some of these; it does if it has not said."""
     if owned is None:
         return True

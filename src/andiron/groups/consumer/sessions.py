@@ -19,7 +19,7 @@ from collections.abc import Iterable
 
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.consumer.member import UNRELEASED_PARTITIONS, Member
-from andiron.groups.group import TimerKey, World
+from andiron.groups.group import GroupContext, TimerKey
 from andiron.model.ids import Millis
 from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
@@ -32,8 +32,8 @@ SOONEST_MS = 100  # librdkafka gives up a heartbeat that is not answered within 
 class Sessions:
     """The deadlines of the members of a shard's consumer groups."""
 
-    def __init__(self, world: World) -> None:
-        self._world, self._timers = world, world.timers
+    def __init__(self, context: GroupContext) -> None:
+        self._context, self._timers = context, context.timers
         self._unacknowledged: set[tuple[str, str]] = set()  # group and member
 
     def heartbeat_interval_ms(self, group_id: str, member: Member) -> int:
@@ -49,7 +49,7 @@ class Sessions:
         what the member begins to read at that moment, and two read it. Kafka's coordinator would be misled as well,
         but has members come every 5 seconds.
         """
-        settings = self._world.settings
+        settings = self._context.settings
         usual = self._configured(
             group_id,
             "consumer.heartbeat.interval.ms",
@@ -75,7 +75,7 @@ class Sessions:
 
     def session_timeout_ms(self, group_id: str) -> int:
         """How long members of a group may be silent."""
-        settings = self._world.settings
+        settings = self._context.settings
         return self._configured(
             group_id,
             "consumer.session.timeout.ms",
@@ -85,12 +85,12 @@ class Sessions:
         )
 
     def _configured(self, group_id: str, name: str, default: int, least: int, most: int) -> int:
-        value = self._world.configs(group_id).get(name, "")
+        value = self._context.configs(group_id).get(name, "")
         # The bounds may have been moved since the group was configured.
         return max(least, min(most, int(value))) if value.isdecimal() else default
 
     def heard(self, group_id: str, member: Member, now: Millis) -> None:
-        """The member lives."""
+        """A heartbeat of the member has come: its session begins anew."""
         classic = member.profile.classic
         timeout_ms = self.session_timeout_ms(group_id) if classic is None else classic.session_timeout_ms
         self._timers.set(TimerKey(SESSION, group_id, member.id), Millis(now + timeout_ms))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from andiron.groups.group import Caller, CommitCheck, World
+from andiron.groups.group import Caller, CommitCheck, GroupContext
 from andiron.groups.offsets.records import NO_EXPIRY, OffsetCommitKey, OffsetCommitValue
 from andiron.groups.offsets.table import Offsets
 from andiron.groups.records import NO_PRODUCER, GroupRecord
@@ -27,7 +27,7 @@ from andiron.groups.sizes import OVERHEAD
 from andiron.groups.topics import Topic
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, wall_time
-from andiron.model.machine import Asked, Decision, InTransaction
+from andiron.model.machine import CoordinatorRequest, Decision, InTransaction
 from andiron.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -53,7 +53,7 @@ _NO_ID = ErrorCode.UNKNOWN_TOPIC_ID.number
 _TOO_LARGE = ErrorCode.OFFSET_METADATA_TOO_LARGE.number
 
 
-class _Wanted(NamedTuple):
+class _PartitionCommit(NamedTuple):
     """A partition that is there, what is to be committed for it, and where to say how that went."""
 
     topic: Topic
@@ -61,54 +61,58 @@ class _Wanted(NamedTuple):
     answer: OffsetCommitResponsePartition | TxnOffsetCommitResponsePartition
 
 
-def commit(asked: Asked, world: World, offsets: Offsets, now: Millis) -> Decision[GroupRecord]:
+def commit(
+    asked: CoordinatorRequest, context: GroupContext, offsets: Offsets, now: Millis
+) -> Decision[GroupRecord]:
     """OffsetCommit."""
     request: OffsetCommitRequest = asked.body
-    response, wanted = OffsetCommitResponse(), list[_Wanted]()
+    response, wanted = OffsetCommitResponse(), list[_PartitionCommit]()
     for topic in request.topics:
-        known, error = _find(topic, asked.version, world)
+        known, error = _find(topic, asked.version, context)
         answers = OffsetCommitResponseTopic(topic.name, topic.topic_id)
         response.topics.append(answers)
         for partition in topic.partitions:
             answer = OffsetCommitResponsePartition(partition.partition_index, error)
             answers.partitions.append(answer)
             if known is not None:
-                _want(wanted, _Wanted(known, partition, answer))
+                _add_if_there(wanted, _PartitionCommit(known, partition, answer))
     if not wanted:
         return Decision(response)
     caller = Caller(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch)
-    check = _check(request.group_id, caller, world, offsets, asked.version)
-    group = world.groups.get(request.group_id)
+    check = _check(request.group_id, caller, context, offsets, asked.version)
+    group = context.groups.get(request.group_id)
     if group is not None and caller.member_id:
         group.heard_from(caller.member_id, now)
     at = wall_time(now)
     expires_at = _expiry(request.retention_time_ms, at)
-    return Decision(response, _records(request.group_id, wanted, check, world, at, expires_at))
+    return Decision(response, _records(request.group_id, wanted, check, context, at, expires_at))
 
 
-def commit_in_transaction(asked: Asked, world: World, offsets: Offsets, now: Millis) -> Decision[GroupRecord]:
+def commit_in_transaction(
+    asked: CoordinatorRequest, context: GroupContext, offsets: Offsets, now: Millis
+) -> Decision[GroupRecord]:
     """TxnOffsetCommit: the records belong to the producer's transaction."""
     request: TxnOffsetCommitRequest = asked.body
     if not request.group_id:
         raise ErrorCode.INVALID_GROUP_ID.error("a transaction commits offsets of a group with a name")
-    response, wanted = TxnOffsetCommitResponse(), list[_Wanted]()
+    response, wanted = TxnOffsetCommitResponse(), list[_PartitionCommit]()
     for topic in request.topics:
-        known = world.topics.named(topic.name)
+        known = context.topics.named(topic.name)
         answers = TxnOffsetCommitResponseTopic(topic.name)
         response.topics.append(answers)
         for partition in topic.partitions:
             answer = TxnOffsetCommitResponsePartition(partition.partition_index, _NO_TOPIC)
             answers.partitions.append(answer)
             if known is not None:
-                _want(wanted, _Wanted(known, partition, answer))
+                _add_if_there(wanted, _PartitionCommit(known, partition, answer))
     if not wanted:
         return Decision(response)
     caller = Caller(request.member_id, request.group_instance_id, request.generation_id)
     producer = InTransaction(request.producer_id, request.producer_epoch)
     try:
-        check = _check(request.group_id, caller, world, offsets, asked.version, transactional=True)
+        check = _check(request.group_id, caller, context, offsets, asked.version, transactional=True)
         records = _records(
-            request.group_id, wanted, check, world, wall_time(now), Millis(NO_EXPIRY), producer.producer_id
+            request.group_id, wanted, check, context, wall_time(now), Millis(NO_EXPIRY), producer.producer_id
         )
     except ProtocolError as error:
         if error.code is ErrorCode.STALE_MEMBER_EPOCH:  # which a producer would not understand
@@ -117,15 +121,16 @@ def commit_in_transaction(asked: Asked, world: World, offsets: Offsets, now: Mil
     return Decision(response, records, transaction=producer)
 
 
-def _find(topic: OffsetCommitRequestTopic, version: int, world: World) -> tuple[Topic | None, int]:
+def _find(topic: OffsetCommitRequestTopic, version: int, context: GroupContext) -> tuple[Topic | None, int]:
     """A topic by what the request calls it by, and what to answer unless its partitions turn out to be there."""
     if version < IDS_SINCE:
-        return world.topics.named(topic.name), _NO_TOPIC
-    known = world.topics.identified(topic.topic_id)
+        return context.topics.named(topic.name), _NO_TOPIC
+    known = context.topics.identified(topic.topic_id)
     return known, _NO_ID if known is None else _NO_TOPIC
 
 
-def _want(wanted: list[_Wanted], one: _Wanted) -> None:
+def _add_if_there(wanted: list[_PartitionCommit], one: _PartitionCommit) -> None:
+    """Commit what is said of a partition, if the topic has it; else its answer stays what it is."""
     if 0 <= one.partition.partition_index < one.topic.partitions:
         one.answer.error_code = 0
         wanted.append(one)
@@ -134,14 +139,14 @@ def _want(wanted: list[_Wanted], one: _Wanted) -> None:
 def _check(
     group_id: str,
     caller: Caller,
-    world: World,
+    context: GroupContext,
     offsets: Offsets,
     version: int,
     *,
     transactional: bool = False,
 ) -> CommitCheck | None:
     """Raise if the caller may not commit at all; what to ask about each partition, if that matters."""
-    group = world.groups.get(group_id)
+    group = context.groups.get(group_id)
     if group is not None:
         return group.check_commit(caller, transactional=transactional, version=version)
     if caller.epoch < 0:
@@ -160,11 +165,11 @@ def _expiry(retention_time_ms: int, now: Millis) -> Millis:
 
 
 def _records(
-    group_id: str, wanted: list[_Wanted], check: CommitCheck | None, world: World, now: Millis,
+    group_id: str, wanted: list[_PartitionCommit], check: CommitCheck | None, context: GroupContext, now: Millis,
     expires_at: Millis, producer_id: int = NO_PRODUCER,
 ) -> list[GroupRecord]:  # fmt: skip
     """A record for each offset; those that are too large to keep are told so."""
-    records, length_max = list[GroupRecord](), world.settings.offset_metadata_max_bytes
+    records, length_max = list[GroupRecord](), context.settings.offset_metadata_max_bytes
     size = 0
     for topic, partition, answer in wanted:
         index, metadata = partition.partition_index, partition.committed_metadata or ""
@@ -178,9 +183,9 @@ def _records(
         )
         records.append(GroupRecord(OffsetCommitKey(group_id, topic.name, index), value, producer_id))
         size += OVERHEAD + len(group_id) + len(topic.name) + len(metadata)
-    if size > world.batch_max():
+    if size > context.batch_max():
         raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
             f"the offsets of {len(records)} partitions take {size} bytes, and a batch of __consumer_offsets holds"
-            f" {world.batch_max()}"
+            f" {context.batch_max()}"
         )
     return records

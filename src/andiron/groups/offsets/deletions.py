@@ -9,12 +9,12 @@ Read next: expiry.py, which deletes what nobody has asked for any more.
 
 from __future__ import annotations
 
-from andiron.groups.group import CLASSIC, Group, World
+from andiron.groups.group import CLASSIC, Group, GroupContext
 from andiron.groups.offsets.table import GroupOffsets, Offsets, tombstone
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
-from andiron.model.machine import Asked, Decision
+from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest
 from andiron.wire.messages.offset_delete import (
     OffsetDeleteRequest,
@@ -28,13 +28,15 @@ CONSUMERS = "consumer"  # the protocol type of those whose subscriptions can be 
 EMPTY = "Empty"
 
 
-def delete_offsets(asked: Asked, world: World, offsets: Offsets) -> Decision[GroupRecord]:
+def delete_offsets(
+    asked: CoordinatorRequest, context: GroupContext, offsets: Offsets
+) -> Decision[GroupRecord]:
     """OffsetDelete: each topic is decided for itself."""
     request: OffsetDeleteRequest = asked.body
     if not request.group_id:
         raise ErrorCode.INVALID_GROUP_ID.error("offsets are deleted of a group with a name")
     group_id = request.group_id
-    group, kept = _find(group_id, world, offsets)
+    group, kept = _find(group_id, context, offsets)
     if group is not None and _is_opaque(group):
         raise ErrorCode.NON_EMPTY_GROUP.error(f"what the members of {group_id} read is not known here")
     response, gone = OffsetDeleteResponse(), dict[TopicPartition, None]()
@@ -42,7 +44,7 @@ def delete_offsets(asked: Asked, world: World, offsets: Offsets) -> Decision[Gro
         subscribed = group is not None and group.is_subscribed_to(topic.name)
         answers = [
             OffsetDeleteResponsePartition(index, error)
-            for index, error in _errors(topic, world, subscribed=subscribed)
+            for index, error in _errors(topic, context, subscribed=subscribed)
         ]
         response.topics.append(OffsetDeleteResponseTopic(topic.name, answers))
         for answer in answers:
@@ -57,9 +59,11 @@ def _is_opaque(group: Group) -> bool:
     return group.kind == CLASSIC and group.state != EMPTY and group.protocol_type != CONSUMERS
 
 
-def _errors(topic: OffsetDeleteRequestTopic, world: World, *, subscribed: bool) -> list[tuple[int, int]]:
+def _errors(
+    topic: OffsetDeleteRequestTopic, context: GroupContext, *, subscribed: bool
+) -> list[tuple[int, int]]:
     """Each partition of a topic, with why its offset cannot be deleted; 0 if it can."""
-    known = world.topics.named(topic.name)
+    known = context.topics.named(topic.name)
     count = 0 if known is None else known.partitions
     possible = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC.number if subscribed else 0
     missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.number
@@ -67,11 +71,11 @@ def _errors(topic: OffsetDeleteRequestTopic, world: World, *, subscribed: bool) 
     return [(index, possible if 0 <= index < count else missing) for index in indexes]
 
 
-def delete_group(asked: Asked, world: World, offsets: Offsets) -> Decision[GroupRecord]:
+def delete_group(asked: CoordinatorRequest, context: GroupContext, offsets: Offsets) -> Decision[GroupRecord]:
     """DeleteGroups, of one group: all its offsets go, and it."""
     request: DeleteGroupsRequest = asked.body
     (group_id,) = request.groups_names
-    group, kept = _find(group_id, world, offsets)
+    group, kept = _find(group_id, context, offsets)
     if group is not None:
         group.check_delete()
     records = [tombstone(group_id, place) for place in kept.partitions()]
@@ -80,9 +84,9 @@ def delete_group(asked: Asked, world: World, offsets: Offsets) -> Decision[Group
     return Decision(DeletableGroupResult(group_id), records)
 
 
-def _find(group_id: str, world: World, offsets: Offsets) -> tuple[Group | None, GroupOffsets]:
+def _find(group_id: str, context: GroupContext, offsets: Offsets) -> tuple[Group | None, GroupOffsets]:
     """A group and its offsets; one that consists of offsets alone is a group as well."""
-    group, kept = world.groups.get(group_id), offsets.of(group_id)
+    group, kept = context.groups.get(group_id), offsets.of(group_id)
     if group is None and kept is None:
         raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no group {group_id}")
     return group, kept or GroupOffsets()

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from itertools import islice
 
-from andiron.groups.group import Group, TimerKey, World
+from andiron.groups.group import Group, GroupContext, TimerKey
 from andiron.groups.offsets.table import GroupOffsets, Offsets, tombstone
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ProtocolError
@@ -35,15 +35,15 @@ _MINUTE_MS = 60_000
 class Expiry:
     """The rounds through the groups of one shard."""
 
-    def __init__(self, world: World, offsets: Offsets) -> None:
-        self._world, self._offsets = world, offsets
-        self._retention_ms = world.settings.offsets_retention_minutes * _MINUTE_MS
+    def __init__(self, context: GroupContext, offsets: Offsets) -> None:
+        self._context, self._offsets = context, offsets
+        self._retention_ms = context.settings.offsets_retention_minutes * _MINUTE_MS
         self._ahead: deque[str] = deque()  # the groups that this round has still to look at
         self._topics: dict[str, None] = {}  # deleted ones, whose offsets may still be there
 
     def begin(self, now: Millis) -> None:
         """The groups are loaded: look at them from time to time."""
-        self._after(ROUND, now, self._world.settings.offsets_retention_check_interval_ms)
+        self._after(ROUND, now, self._context.settings.offsets_retention_check_interval_ms)
 
     def topics_deleted(self, names: list[str], now: Millis) -> Decision[GroupRecord]:
         """Offsets of these topics are of no use."""
@@ -59,7 +59,7 @@ class Expiry:
     def _walk(self, now: Millis) -> Decision[GroupRecord]:
         """One piece of a round."""
         if not self._ahead:
-            self._ahead.extend({**dict.fromkeys(self._world.groups), **dict.fromkeys(self._offsets)})
+            self._ahead.extend({**dict.fromkeys(self._context.groups), **dict.fromkeys(self._offsets)})
         records, looked_at = list[GroupRecord](), 0
         while self._ahead and looked_at < LOOKED_AT_MAX:
             found, whole, count = self._look_at(self._ahead[0], wall_time(now), RECORDS_MAX - len(records))
@@ -68,13 +68,13 @@ class Expiry:
             if not whole:
                 break
             self._ahead.popleft()
-        interval_ms = self._world.settings.offsets_retention_check_interval_ms
+        interval_ms = self._context.settings.offsets_retention_check_interval_ms
         self._after(ROUND, now, PAUSE_MS if self._ahead else interval_ms)
         return Decision(None, records)
 
     def _look_at(self, group_id: str, now: Millis, room: int) -> tuple[list[GroupRecord], bool, int]:
         """What removes the expired part of a group; whether that is all; how many offsets were looked at."""
-        group, kept = self._world.groups.get(group_id), self._offsets.of(group_id) or GroupOffsets()
+        group, kept = self._context.groups.get(group_id), self._offsets.of(group_id) or GroupOffsets()
         records, count, stays = list[GroupRecord](), 1, bool(kept.open)
         for topic, partitions in kept.committed.items():
             for partition, committed in partitions.items():
@@ -111,7 +111,7 @@ class Expiry:
 
     def _left_by(self, name: str, room: int) -> list[GroupRecord]:
         """Offsets of a topic that is gone. If there is a new one of that name by now, its own stay."""
-        successor = self._world.topics.named(name)
+        successor = self._context.topics.named(name)
         places = (
             (group_id, TopicPartition(name, partition))
             for group_id in self._offsets
@@ -121,7 +121,7 @@ class Expiry:
         return [tombstone(group_id, place) for group_id, place in islice(places, room)]
 
     def _after(self, timer: TimerKey, now: Millis, delay_ms: int) -> None:
-        self._world.timers.set(timer, Millis(now + delay_ms))
+        self._context.timers.set(timer, Millis(now + delay_ms))
 
 
 def _idle_since(group: Group | None, topic: str, committed_at: Millis) -> Millis | None:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Generator, Mapping
 
-from andiron.groups.group import Caller, World
+from andiron.groups.group import Caller, GroupContext
 from andiron.groups.offsets.table import Committed, GroupOffsets, Offsets
 from andiron.groups.records import GroupRecord
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NO_TOPIC_ID, TopicPartition
-from andiron.model.machine import Asked, Decision
+from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestTopics,
@@ -35,32 +35,32 @@ _UNSTABLE = ErrorCode.UNSTABLE_OFFSET_COMMIT.number
 _NOTHING = GroupOffsets()
 
 
-def fetch(asked: Asked, world: World, offsets: Offsets) -> Decision[GroupRecord]:
+def fetch(asked: CoordinatorRequest, context: GroupContext, offsets: Offsets) -> Decision[GroupRecord]:
     """The offsets of the one group that the request is for."""
     request: OffsetFetchRequest = asked.body
     (wanted,) = request.groups
-    group = world.groups.get(wanted.group_id)
+    group = context.groups.get(wanted.group_id)
     if group is not None:
         group.check_fetch(Caller(wanted.member_id or "", None, wanted.member_epoch))
     kept = offsets.of(wanted.group_id) or _NOTHING
     by_id = asked.version >= IDS_SINCE
     if wanted.topics is None:
-        return Decision(_all(wanted.group_id, kept, by_id, request.require_stable, world))
-    topics = [_some(topic, kept, by_id, request.require_stable, world) for topic in wanted.topics]
+        return Decision(_all(wanted.group_id, kept, by_id, request.require_stable, context))
+    topics = [_some(topic, kept, by_id, request.require_stable, context) for topic in wanted.topics]
     return Decision(OffsetFetchResponseGroup(wanted.group_id, topics))
 
 
 def _all(
-    group_id: str, kept: GroupOffsets, by_id: bool, stable: bool, world: World
+    group_id: str, kept: GroupOffsets, by_id: bool, stable: bool, context: GroupContext
 ) -> OffsetFetchResponseGroup | Generator[None, None, OffsetFetchResponseGroup]:
     """Whatever a group has committed as of now; by id only what has one. It may be a hundred thousand offsets: those
     are put into words some at a time."""
     pending = frozenset(kept.open if stable else ())
     if sum(map(len, kept.committed.values())) <= SLICE:
-        topics = [_topic(*each, pending, by_id, world) for each in kept.committed.items()]
+        topics = [_topic(*each, pending, by_id, context) for each in kept.committed.items()]
         return OffsetFetchResponseGroup(group_id, [topic for topic in topics if topic is not None])
     committed = {name: dict(partitions) for name, partitions in kept.committed.items()}
-    return _in_slices(group_id, committed, pending, by_id, world)
+    return _in_slices(group_id, committed, pending, by_id, context)
 
 
 def _in_slices(
@@ -68,11 +68,11 @@ def _in_slices(
     committed: Mapping[str, Mapping[int, Committed]],
     pending: Container[TopicPartition],
     by_id: bool,
-    world: World,
+    context: GroupContext,
 ) -> Generator[None, None, OffsetFetchResponseGroup]:
     group, since = OffsetFetchResponseGroup(group_id), 0
     for name, partitions in committed.items():
-        topic = _topic(name, partitions, pending, by_id, world)
+        topic = _topic(name, partitions, pending, by_id, context)
         if topic is not None:
             group.topics.append(topic)
         since += 1 + len(partitions)
@@ -87,9 +87,9 @@ def _topic(
     partitions: Mapping[int, Committed],
     pending: Container[TopicPartition],
     by_id: bool,
-    world: World,
+    context: GroupContext,
 ) -> OffsetFetchResponseTopics | None:
-    known = world.topics.named(name) if by_id else None
+    known = context.topics.named(name) if by_id else None
     if by_id and known is None:
         return None
     answers = [
@@ -100,11 +100,11 @@ def _topic(
 
 
 def _some(
-    topic: OffsetFetchRequestTopics, kept: GroupOffsets, by_id: bool, stable: bool, world: World
+    topic: OffsetFetchRequestTopics, kept: GroupOffsets, by_id: bool, stable: bool, context: GroupContext
 ) -> OffsetFetchResponseTopics:
     name, topic_id = topic.name, topic.topic_id
     if by_id:
-        known = world.topics.identified(topic_id)
+        known = context.topics.identified(topic_id)
         if known is None:
             unknown = [_answer(partition, None, _NO_ID) for partition in topic.partition_indexes]
             return OffsetFetchResponseTopics(name, topic_id, unknown)

@@ -13,7 +13,7 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, TopicPartition
-from andiron.model.machine import Decision, Loaded, Promise, TimePassed
+from andiron.model.machine import Decision, LogLoaded, Promise, TimePassed
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.sim.disk import MemoryDisk
@@ -32,7 +32,7 @@ class Notes:
 
     def decide(self, request, now):
         self.asked.append(request)
-        if isinstance(request, Loaded):
+        if isinstance(request, LogLoaded):
             return Decision(None)
         if isinstance(request, TimePassed) and self.promise is None:
             return Decision(None, ["time is up"])
@@ -123,7 +123,7 @@ def test_a_machine_is_loaded_before_it_serves(world):
     world.coordinator.tick(7)
 
     assert world.ask("a") == 1
-    assert world.machine().asked[0] == Loaded()
+    assert world.machine().asked[0] == LogLoaded()
 
 
 def test_there_is_nothing_to_load_of_a_new_partition(world):

@@ -20,6 +20,7 @@ from andiron.controller.records import (
 )
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Offset
+from andiron.model.invariant import BrokenInvariant
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from andiron.wire.messages.broker_registration import BrokerRegistrationRequest, BrokerRegistrationResponse
 from andiron.wire.messages.unregister_broker import UnregisterBrokerRequest
@@ -123,7 +124,7 @@ def test_the_lifecycle_is_this_table():
 def test_what_cannot_be_is_a_bug_and_nothing_else():
     broker = LoneBroker().serving()
 
-    with pytest.raises(AssertionError, match="a broker that is RUNNING cannot START"):
+    with pytest.raises(BrokenInvariant, match="lifecycle goes by its table: RUNNING, START"):
         broker.start()
 
 

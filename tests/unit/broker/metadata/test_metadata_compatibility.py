@@ -168,7 +168,7 @@ def test_what_is_kept_for_kafka_is_told_once_and_outlives_a_restart(caplog):
     node.restart(clean=False)
     node.restart()
 
-    assert len(list(node.node.broker.image.kept)) == 1
+    assert len(list(node.node.broker.image.unserved)) == 1
     said = [record.message for record in caplog.records if "not enforced" in record.message]
     assert said == ["kept for Kafka, and not enforced here: 1 access rules"] * 2, "once a start"
 

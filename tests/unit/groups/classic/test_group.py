@@ -11,6 +11,7 @@ from andiron.groups.group import Caller, Group
 from andiron.groups.records import GroupMetadataKey, GroupRecord
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis
+from andiron.model.invariant import BrokenInvariant
 from andiron.model.timers import Timers
 from andiron.wire.consumer_protocol import Subscription, versioned_bytes
 
@@ -185,7 +186,7 @@ def test_a_group_goes_where_the_table_says_and_knows_since_when():
 
     group.move(GroupEvent.REBALANCE, Millis(5))
     assert (group.state, group.since) == (ClassicState.PREPARING_REBALANCE, 5)
-    with pytest.raises(AssertionError, match="PreparingRebalance cannot have ASSIGNED"):
+    with pytest.raises(BrokenInvariant, match="g, PreparingRebalance, ASSIGNED"):
         group.move(GroupEvent.ASSIGNED, Millis(6))
 
 

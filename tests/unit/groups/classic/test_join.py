@@ -90,7 +90,7 @@ def test_an_id_that_was_given_is_forgotten_when_its_session_ends():
 
     classic.pass_time(SESSION_MS)
 
-    assert not classic.world.groups, "nobody ever came"
+    assert not classic.context.groups, "nobody ever came"
     assert refusal(lambda: classic.join(member_id)) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
@@ -131,7 +131,7 @@ def test_nobody_is_a_member_of_a_group_that_is_not_there():
     classic = Classic()
 
     assert refusal(lambda: classic.join("m")) is ErrorCode.UNKNOWN_MEMBER_ID
-    assert not classic.world.groups
+    assert not classic.context.groups
 
 
 def test_nobody_is_a_member_of_a_group_by_saying_so():
@@ -155,7 +155,7 @@ def test_a_group_does_not_begin_without_a_protocol(protocols, protocol_type):
     code = refusal(lambda: classic.join("", protocols, protocol_type=protocol_type))
 
     assert code is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert not classic.world.groups
+    assert not classic.context.groups
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_nobody_loses_a_place_because_another_one_names_it():
     classic, (first, static) = stable(None, "i", group_max_size=1 << 30)
     classic.arrive()
     waiting = classic.join(first)
-    classic.world.settings = type(classic.world.settings)(group_max_size=1)
+    classic.context.settings = type(classic.context.settings)(group_max_size=1)
 
     assert refusal(lambda: classic.join(first, instance="i")) is ErrorCode.GROUP_MAX_SIZE_REACHED
 

@@ -269,11 +269,11 @@ def test_a_group_that_was_deleted_is_not_there():
     (tombstone,) = group.tombstones()
     classic.protocol.replay(tombstone)
 
-    assert not classic.world.groups
+    assert not classic.context.groups
     assert group.state == ClassicState.DEAD
-    assert len(classic.world.timers) == 0
+    assert len(classic.context.timers) == 0
     assert refusal(lambda: classic.join(pending)) is UNKNOWN
-    assert not Classic([*classic.log, tombstone]).world.groups
+    assert not Classic([*classic.log, tombstone]).context.groups
 
 
 def test_what_a_deleted_group_waited_for_is_not_waited_for():
@@ -290,7 +290,7 @@ def test_a_group_that_is_too_large_when_it_is_loaded_rebalances():
     smaller = Classic(classic.log, group_max_size=2)
 
     assert smaller.group().state == ClassicState.PREPARING_REBALANCE
-    assert TimerKey("classic-join", GROUP) in smaller.world.timers
+    assert TimerKey("classic-join", GROUP) in smaller.context.timers
 
 
 # ── groups that change their protocol ────────────────────────────────────────────────
@@ -304,14 +304,14 @@ def test_a_group_that_is_given_up_answers_those_who_wait():
     assert classic.protocol.give_up(classic.group()) == [waiting]
 
     assert error_of(answer(waiting)) is ErrorCode.REBALANCE_IN_PROGRESS
-    assert not classic.world.groups
-    assert len(classic.world.timers) == 0
+    assert not classic.context.groups
+    assert len(classic.context.timers) == 0
 
 
 @pytest.mark.parametrize("rebalance", [False, True])
 def test_a_group_that_is_taken_over_is_written_as_it_comes(rebalance):
     classic = Classic()
-    group = ClassicGroup(GROUP, classic.world.timers, None)
+    group = ClassicGroup(GROUP, classic.context.timers, None)
     group.generation = 7
     group.add(ClassicMember("a", None, "", "", 60_000, 10_000, {"range": b""}, b"1"), "consumer")
 

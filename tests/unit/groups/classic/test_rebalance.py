@@ -391,7 +391,7 @@ def test_a_rebalance_timeout_of_nothing_does_not_keep_the_clock_busy():
     classic.leave("j")
 
     for _ in range(10):
-        classic.now = classic.world.timers.next_deadline()
+        classic.now = classic.context.timers.next_deadline()
         classic.expire_one()
 
     assert classic.group().state == ClassicState.PREPARING_REBALANCE

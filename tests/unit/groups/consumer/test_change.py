@@ -6,7 +6,7 @@ from andiron.groups.consumer.change import Change
 from andiron.groups.consumer.group import ConsumerGroup
 from andiron.groups.consumer.member import Member, Profile
 from andiron.groups.consumer.patterns import Matches
-from andiron.groups.group import World
+from andiron.groups.group import GroupContext
 from andiron.groups.rebalances import LEAVE
 from andiron.groups.records import (
     ConsumerGroupPartitionMetadataKey,
@@ -26,13 +26,13 @@ class Changes:
 
     def __init__(self) -> None:
         self.topics = Catalogue(t=4, u=2)
-        self.world = World(GroupSettings(), self.topics, Chance(1), lambda group: {})
+        self.context = GroupContext(GroupSettings(), self.topics, Chance(1), lambda group: {})
         self.matches = Matches(self.topics, 60_000)
         self.group = ConsumerGroup("g")
         self.records: list[GroupRecord] = []
 
     def change(self) -> Change:
-        return Change(self.world, self.matches, self.group, Millis(1_000))
+        return Change(self.context, self.matches, self.group, Millis(1_000))
 
     def apply(self, change: Change) -> list[str]:
         for record in change.records:
@@ -92,13 +92,13 @@ def test_topics_are_looked_at_once_as_long_as_they_stay_the_same():
     changes = Changes()
     changes.says("a", READS_T)
     changes.says("a", READS_T)
-    seen = changes.group.seen
+    seen = changes.group.topics_hash
 
     changes.says("a", READS_T)
-    assert changes.group.seen is seen
+    assert changes.group.topics_hash is seen
     changes.topics.put("u", 3)
     assert changes.says("a", READS_T) == []
-    assert changes.group.seen is not seen
+    assert changes.group.topics_hash is not seen
     changes.topics.put("t", 5)
     assert changes.says("a", READS_T)[0] == "Metadata"
 

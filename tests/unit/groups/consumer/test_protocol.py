@@ -374,7 +374,7 @@ def test_one_who_does_it_in_time_stays():
 def test_a_deadline_of_one_who_is_not_there_any_more_means_nothing():
     coordinator = Coordinator()
     for group in (GROUP, "nowhere"):
-        timers = coordinator.shard._world.timers
+        timers = coordinator.shard._context.timers
         timers.set(TimerKey("consumer-session", group, "a"), coordinator.now)
 
         assert coordinator.run(TimePassed()) is None

@@ -13,7 +13,7 @@ from andiron.groups.consumer.member import (
     Profile,
 )
 from andiron.groups.consumer.sessions import JOIN, REBALANCE, SESSION, SYNC, Sessions
-from andiron.groups.group import TimerKey, World
+from andiron.groups.group import GroupContext, TimerKey
 from andiron.groups.records import ClassicMemberMetadata
 from andiron.groups.settings import GroupSettings
 from andiron.model.chance import Chance
@@ -30,13 +30,13 @@ REVOKING = MEMBER.at(5, UNREVOKED_PARTITIONS, {}, {T: {0: 4}})
 class Timed:
     def __init__(self, heartbeat_ms: int = 5_000, **configs: str) -> None:
         settings = GroupSettings(group_consumer_heartbeat_interval_ms=heartbeat_ms)
-        self.world = World(settings, Catalogue(), Chance(1), lambda group: configs)
-        self.sessions = Sessions(self.world)
+        self.context = GroupContext(settings, Catalogue(), Chance(1), lambda group: configs)
+        self.sessions = Sessions(self.context)
 
     def due(self) -> tuple[str, int] | None:
         """The first deadline, which is then over."""
-        at = self.world.timers.next_deadline()
-        key = self.world.timers.take(at)
+        at = self.context.timers.next_deadline()
+        key = self.context.timers.take(at)
         return None if key is None else (key.purpose, at)
 
 
@@ -130,7 +130,7 @@ def test_whoever_has_to_give_something_up_has_its_rebalance_timeout_for_that():
 
     timed.sessions.moved("g", REVOKING, Millis(0))
     timed.sessions.moved("g", MEMBER, Millis(0))
-    assert timed.world.timers.next_deadline() == NEVER
+    assert timed.context.timers.next_deadline() == NEVER
 
 
 def test_a_classic_member_must_join_within_its_rebalance_timeout_from_when_it_is_first_told():
@@ -157,7 +157,7 @@ def test_and_then_sync():
 def test_nothing_is_waited_for_of_one_who_is_gone():
     timed = Timed()
     for purpose in (SESSION, REBALANCE, JOIN, SYNC):
-        timed.world.timers.set(TimerKey(purpose, "g", "m"), Millis(9))
+        timed.context.timers.set(TimerKey(purpose, "g", "m"), Millis(9))
 
     timed.sessions.end("g", "m")
 

@@ -21,7 +21,7 @@ def world() -> OffsetsWorld:
 
 
 def test_offsets_are_looked_through_from_time_to_time(world):
-    assert world.world.timers.next_deadline() == world.now + CHECK
+    assert world.context.timers.next_deadline() == world.now + CHECK
     assert world.pass_time(3 * CHECK) == [0, 0, 0]
 
 
@@ -39,7 +39,7 @@ def test_an_offset_of_a_group_of_offsets_alone_goes_a_retention_after_its_commit
 
 
 def test_the_group_says_from_when_on_the_time_runs(world):
-    world.world.groups["g"] = Crowd(state="Empty", idle_since=world.now + DAY)
+    world.context.groups["g"] = Crowd(state="Empty", idle_since=world.now + DAY)
     world.commit({"t": {0: 1}})
 
     world.pass_time(2 * DAY - 1)
@@ -49,12 +49,12 @@ def test_the_group_says_from_when_on_the_time_runs(world):
 
 
 def test_what_members_read_stays(world):
-    world.world.groups["g"] = Crowd(reads=["t"])
+    world.context.groups["g"] = Crowd(reads=["t"])
     world.commit({"t": {0: 1}, "u": {0: 1}}, member="m", epoch=1)
     world.pass_time(2 * DAY)
 
     assert world.fetched() == {"t": {0: 1}}
-    assert "g" in world.world.groups
+    assert "g" in world.context.groups
 
 
 def test_an_offset_with_a_time_of_its_own_goes_then(world):
@@ -68,50 +68,50 @@ def test_an_offset_with_a_time_of_its_own_goes_then(world):
 
 
 def test_an_offset_that_a_transaction_may_replace_stays_and_so_does_its_group(world):
-    world.world.groups["g"] = Crowd(state="Empty")
+    world.context.groups["g"] = Crowd(state="Empty")
     world.commit({"t": {0: 1, 1: 1}})
     world.commit_in_transaction({"t": {0: 5}})
 
     world.pass_time(2 * DAY)
     assert world.fetched() == {"t": {0: 1}}
-    assert "g" in world.world.groups
+    assert "g" in world.context.groups
     world.end(7, commit=False)
     world.pass_time(CHECK)
     assert world.fetched() == {}
-    assert "g" not in world.world.groups
+    assert "g" not in world.context.groups
 
 
 def test_an_empty_group_stays_for_an_offset_that_may_yet_count(world):
-    world.world.groups["g"] = Crowd(state="Empty")
+    world.context.groups["g"] = Crowd(state="Empty")
     world.commit_in_transaction({"t": {0: 5}})
     world.pass_time(2 * DAY)
 
-    assert "g" in world.world.groups
+    assert "g" in world.context.groups
 
 
 def test_an_empty_group_goes_with_its_last_offset(world):
-    world.world.groups["g"] = Crowd(state="Empty")
+    world.context.groups["g"] = Crowd(state="Empty")
     world.commit({"t": {0: 1}})
     world.pass_time(DAY - 1)
-    assert "g" in world.world.groups
+    assert "g" in world.context.groups
 
     world.pass_time(CHECK)
-    assert "g" not in world.world.groups
+    assert "g" not in world.context.groups
     assert world.log[-1] == GroupRecord(GroupMetadataKey("g"), None)
 
 
 def test_an_empty_group_without_offsets_goes_at_once(world):
-    world.world.groups["g"] = Crowd(state="Empty")
+    world.context.groups["g"] = Crowd(state="Empty")
     world.pass_time(CHECK)
 
-    assert "g" not in world.world.groups
+    assert "g" not in world.context.groups
 
 
 def test_a_group_with_members_stays_without_offsets(world):
-    world.world.groups["g"] = Crowd(state="Stable")
+    world.context.groups["g"] = Crowd(state="Stable")
     world.pass_time(2 * DAY)
 
-    assert "g" in world.world.groups
+    assert "g" in world.context.groups
 
 
 # ── pieces ───────────────────────────────────────────────────────────────────────────
@@ -131,13 +131,13 @@ def many(**settings) -> OffsetsWorld:
 
 def test_a_large_group_is_removed_piece_by_piece_and_itself_last(small_pieces):
     world = many(offsets_retention_minutes=1)
-    world.world.groups["g"] = Crowd(state="Empty")
+    world.context.groups["g"] = Crowd(state="Empty")
     world.commit({"t": dict.fromkeys(range(25), 1)})
 
     assert world.pass_time(CHECK + 10) == [10, 10, 6]
     assert list(world.offsets) == []
-    assert "g" not in world.world.groups
-    assert world.world.timers.next_deadline() > world.now + CHECK // 2
+    assert "g" not in world.context.groups
+    assert world.context.timers.next_deadline() > world.now + CHECK // 2
 
 
 def test_many_groups_are_looked_through_piece_by_piece(small_pieces):
@@ -206,7 +206,7 @@ def test_offsets_of_the_topic_that_came_after_it_stay(world):
 
 def test_a_deleted_topic_that_nobody_read_is_nothing(world):
     assert world.expiry.topics_deleted(["nix"], world.now).records == []
-    assert world.world.timers.next_deadline() == world.now + CHECK
+    assert world.context.timers.next_deadline() == world.now + CHECK
 
 
 def test_what_a_large_topic_left_behind_goes_piece_by_piece(small_pieces):

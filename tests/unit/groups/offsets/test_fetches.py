@@ -71,7 +71,7 @@ def test_an_unstable_answer_gives_nothing_away():
 def test_a_group_is_asked_whether_its_member_may_ask():
     world = OffsetsWorld()
     world.commit({"t": {0: 1}})
-    world.world.groups["g"] = Crowd(refuses=ErrorCode.STALE_MEMBER_EPOCH)
+    world.context.groups["g"] = Crowd(refuses=ErrorCode.STALE_MEMBER_EPOCH)
 
     with pytest.raises(ProtocolError, match="STALE_MEMBER_EPOCH"):
         world.fetch({"t": [0]}, version=9, member="m", epoch=3)

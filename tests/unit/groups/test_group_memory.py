@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from andiron.groups import held
+from andiron.groups import group_memory
 from andiron.groups.settings import GroupSettings
 from andiron.groups.shard import GroupShard
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
-from andiron.model.machine import Asked, Loaded, Promise, TimePassed
+from andiron.model.machine import CoordinatorRequest, LogLoaded, Promise, TimePassed
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from andiron.wire.messages.delete_groups import DeleteGroupsRequest
 from andiron.wire.messages.heartbeat import HeartbeatRequest
@@ -38,10 +38,10 @@ class Crowd:
             held_by_all=lambda: self.shard.bytes_held + self.held_elsewhere,
         )  # fmt: skip
         self.now, self._end = Millis(0), 0
-        self._run(Loaded())
+        self._run(LogLoaded())
 
     @property
-    def held(self) -> int:
+    def bytes_held(self) -> int:
         return self.shard.bytes_held
 
     def _run(self, request: Any) -> Any:
@@ -52,7 +52,7 @@ class Crowd:
         return decision.response
 
     def ask(self, body: Any, version: int) -> Any:
-        response = self._run(Asked(body, version, "client", "/127.0.0.1"))
+        response = self._run(CoordinatorRequest(body, version, "client", "/127.0.0.1"))
         if isinstance(response, Promise):
             self.pass_time(0)
         return response.response if isinstance(response, Promise) else response
@@ -132,13 +132,13 @@ KINDS = [newcomer, joined, static, static_twice, assigned, assigned_to, away, by
 def test_a_member_that_is_never_heard_from_again_leaves_nothing_behind(comes):
     crowd = Crowd()
     comes(crowd)
-    assert crowd.held >= held.GROUP_BYTES + held.MEMBER_BYTES
+    assert crowd.bytes_held >= group_memory.GROUP_BYTES + group_memory.MEMBER_BYTES
 
     crowd.pass_time(10 * SESSION_MS)
-    assert crowd.held <= 2 * held.GROUP_BYTES, "it may be that an empty group was written"
+    assert crowd.bytes_held <= 2 * group_memory.GROUP_BYTES, "it may be that an empty group was written"
     crowd.pass_time(ROUND_MS)
 
-    assert crowd.held == 0
+    assert crowd.bytes_held == 0
     assert not crowd.shard.groups
 
 
@@ -150,19 +150,19 @@ def test_what_a_member_holds_is_told_by_the_log_as_well(comes):
     (group,) = crowd.shard.groups.values()
     members = sum(group.bytes_held_for(id, None) for id in group.members)
 
-    assert members <= group.bytes_held <= members + held.GROUP_BYTES + 3_000
-    assert crowd.held == group.bytes_held
+    assert members <= group.bytes_held <= members + group_memory.GROUP_BYTES + 3_000
+    assert crowd.bytes_held == group.bytes_held
 
 
 def test_a_member_that_goes_gives_back_what_it_held():
     crowd = Crowd()
     member = crowd.join("g").member_id
-    assert crowd.held > LARGE
+    assert crowd.bytes_held > LARGE
 
     crowd.ask(LeaveGroupRequest("g", member), 2)
-    assert crowd.held < 2 * held.GROUP_BYTES
+    assert crowd.bytes_held < 2 * group_memory.GROUP_BYTES
     crowd.ask(DeleteGroupsRequest(["g"]), 2)
-    assert crowd.held == 0
+    assert crowd.bytes_held == 0
 
 
 # ── too much ─────────────────────────────────────────────────────────────────────────
@@ -178,13 +178,13 @@ def refused(joining) -> bool:
 
 
 def test_the_members_of_all_groups_together_are_bounded(monkeypatch):
-    monkeypatch.setattr(held, "HELD_MAX", 20 * LARGE)
+    monkeypatch.setattr(group_memory, "MEMORY_MAX", 20 * LARGE)
     crowd = Crowd()
 
     let_in = sum(not refused(lambda n=number: crowd.join(f"g{n}")) for number in range(1_000))
 
     assert 15 <= let_in <= 21
-    assert crowd.held < 22 * LARGE
+    assert crowd.bytes_held < 22 * LARGE
     assert refused(lambda: crowd.heartbeat("h", NAMES)), "whatever it speaks"
     assert refused(lambda: crowd.join("h", version=9)), "nor is it given an id"
     crowd.pass_time(2 * SESSION_MS)
@@ -195,7 +195,7 @@ def test_who_was_there_before_goes_on():
     crowd = Crowd()
     member = crowd.join("g", instance="i", version=9).member_id
     epoch = crowd.heartbeat("h", NAMES).member_epoch
-    crowd.held_elsewhere = held.HELD_MAX
+    crowd.held_elsewhere = group_memory.MEMORY_MAX
 
     assert crowd.ask(HeartbeatRequest("g", 1, member, "i"), 3).error_code == 0
     assert crowd.join("g", member=member, instance="i", version=9).member_id == member
@@ -206,6 +206,6 @@ def test_who_was_there_before_goes_on():
 
 
 def test_what_other_shards_hold_counts():
-    crowd = Crowd(held_elsewhere=held.HELD_MAX)
+    crowd = Crowd(held_elsewhere=group_memory.MEMORY_MAX)
     assert not refused(lambda: crowd.join("g"))
     assert refused(lambda: crowd.join("h"))

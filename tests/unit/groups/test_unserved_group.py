@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from andiron.groups.group import Caller
-from andiron.groups.kept import KeptGroup
-from andiron.groups.records import SHARE, STREAMS, KeptPart
+from andiron.groups.records import SHARE, STREAMS, UnservedGroupKey
+from andiron.groups.unserved_group import UnservedGroup
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -19,10 +19,10 @@ MEMBER = {SHARE: 10, STREAMS: 19}
 ADMIN, SOMEBODY = Caller("", None, -1), Caller("m", None, 3)
 
 
-def group(kind: str, *members: str) -> KeptGroup:
-    made = KeptGroup("g", kind)
+def group(kind: str, *members: str) -> UnservedGroup:
+    made = UnservedGroup("g", kind)
     for member in members:
-        made.replay(KeptPart(MEMBER[kind], "g", member), b"")
+        made.replay(UnservedGroupKey(MEMBER[kind], "g", member), b"")
     return made
 
 
@@ -41,7 +41,7 @@ def test_it_is_empty_until_it_has_members_and_after_the_last(kind: str):
     assert kept.bytes_held > group(kind).bytes_held
     assert (kept.bytes_held_for("m", None), kept.bytes_held_for("n", None)) != (None, None)
 
-    kept.replay(KeptPart(MEMBER[kind], "g", "m"), None)
+    kept.replay(UnservedGroupKey(MEMBER[kind], "g", "m"), None)
 
     assert kept.state == "Empty"
 
@@ -71,7 +71,7 @@ def test_who_would_join_it_by_another_protocol_is_told_what_kafka_says():
     ],
 )
 def test_offsets_are_committed_where_kafka_would_take_them(
-    kept: KeptGroup, caller: Caller, code: ErrorCode | None
+    kept: UnservedGroup, caller: Caller, code: ErrorCode | None
 ):
     assert refusal(kept.check_commit, caller, transactional=False, version=9) is code
 

@@ -2,7 +2,7 @@
 
 A member says up to a batch of itself, and is remembered for as long as its session lasts, which it chooses
 (group.max.session.timeout.ms), whether its connection is there or not. Names of groups are chosen too. So all groups
-of a node are weighed together, and where they come to more than HELD_MAX a newcomer is told to come again
+of a node are weighed together, and where they come to more than MEMORY_MAX a newcomer is told to come again
 (COORDINATOR_LOAD_IN_PROGRESS, on which every client asks the same coordinator again after a pause), as is a member
 that says more than before. Members that go on as they are notice nothing. Sessions that end make room again.
 
@@ -26,13 +26,13 @@ from andiron.wire.messages.join_group import JoinGroupRequest
 if TYPE_CHECKING:
     from andiron.groups.group import Group
 
-HELD_MAX = 256 * MIB
+MEMORY_MAX = 256 * MIB
 # What Python takes, measured with tracemalloc: a group or member with all its tables and timers, a name in a list, a
 # partition in the tables of who is to have it, who has it, and whose it is.
 GROUP_BYTES, MEMBER_BYTES, TEXT_BYTES, PARTITION_BYTES = 1_500, 1_200, 60, 100
 
 
-class Held:
+class GroupMemory:
     """What the groups of one shard hold."""
 
     def __init__(self, groups: Mapping[str, Group]) -> None:
@@ -53,7 +53,7 @@ class Held:
 
     def check(self, request: Any, held_by_all: int) -> None:
         """Raise COORDINATOR_LOAD_IN_PROGRESS for who would be one more thing to remember while there are too many."""
-        said = said_by(request) if held_by_all > HELD_MAX else 0
+        said = said_by(request) if held_by_all > MEMORY_MAX else 0
         if not said:
             return
         group = self._groups.get(request.group_id)
@@ -61,5 +61,5 @@ class Held:
         known = None if group is None else group.bytes_held_for(request.member_id, instance_id)
         if known is None or said > known:
             raise ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error(
-                f"all groups here hold {held_by_all} bytes, and {HELD_MAX} are allowed"
+                f"all groups here hold {held_by_all} bytes, and {MEMORY_MAX} are allowed"
             )

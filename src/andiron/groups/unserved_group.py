@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from andiron.groups.group import Caller, CommitCheck
-from andiron.groups.held import GROUP_BYTES, TEXT_BYTES
-from andiron.groups.records import PARTS, SHARE, GroupRecord, KeptPart
+from andiron.groups.group_memory import GROUP_BYTES, TEXT_BYTES
+from andiron.groups.records import PARTS, SHARE, GroupRecord, UnservedGroupKey
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
 from andiron.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -39,7 +39,7 @@ REFUSALS: Mapping[type, ErrorCode] = {
 }
 
 
-class KeptGroup:
+class UnservedGroup:
     """One of them, as far as others have to know."""
 
     def __init__(self, id: str, kind: str) -> None:
@@ -51,7 +51,7 @@ class KeptGroup:
         """Kafka would tell more of one that has members."""
         return UNKNOWN if self._members else EMPTY
 
-    def replay(self, key: KeptPart, value: object | None) -> None:
+    def replay(self, key: UnservedGroupKey, value: object | None) -> None:
         """Take in a record of it."""
         if PARTS[key.type].is_member:
             if value is None:
