@@ -28,7 +28,7 @@ from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
 from andiron.broker.replicas.fetch_messages import fetched
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
-from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
+from andiron.quorum.events import LeaderHeard, LeaderNamed, LeaderUnreachable
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.records.batch import iterate
 from andiron.replication.follower import Position
@@ -144,7 +144,7 @@ class MetadataFetcher:
         raft = self._raft
         retry_ms = raft.settings.quorum.controller_quorum_retry_backoff_ms
         if response is None:
-            raft.step(LeaderAway(epoch), now)
+            raft.step(LeaderUnreachable(epoch), now)
             return retry_ms
         if response.error_code or not response.responses:
             raft.refused(ErrorCode.of(response.error_code), now)
@@ -158,9 +158,9 @@ class MetadataFetcher:
         if said.error_code or leader is None:  # the leader itself says who it is, too
             seen = said.current_leader
             if seen is not None:
-                raft.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
+                raft.step(LeaderNamed(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
             if leader is not None and (seen is None or seen.leader_id < 0):
-                raft.step(LeaderAway(epoch), now)  # it has been started anew, and leads no more
+                raft.step(LeaderUnreachable(epoch), now)  # it has been started anew, and leads no more
             return retry_ms
         if (epoch, leader) != (raft.quorum.epoch, raft.quorum.leader):
             return retry_ms  # of a leader that is none any more
@@ -173,7 +173,7 @@ class MetadataFetcher:
         raft.partition.take(taken, now)
         if raft.voters.follow(iterate(taken.records), was, raft.partition.log.end):
             raft.voters_changed(now)
-        raft.node_step.metadata_grown(raft.partition)
+        raft.log_changed()
         return 0
 
     # ── snapshots ────────────────────────────────────────────────────────────────────
@@ -196,5 +196,5 @@ class MetadataFetcher:
         raft.voters.restart(whole.id.end, whole.voters)
         raft.voters_changed(now)
         raft.facts.note(whole)
-        raft.node_step.metadata_grown(partition)
+        raft.log_changed()
         self.fetch(now)
