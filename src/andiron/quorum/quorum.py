@@ -117,7 +117,7 @@ class Quorum:
         return self._deadline
 
     def postpone(self, until: Millis) -> None:
-        """What was due could not be written down: nothing has happened, and it is tried again then."""
+        """The election state could not be written: the deadline that was due comes again at `until`."""
         self._deadline = max(self._deadline, until)
 
     def change_voters(self, voters: VoterIds, now: Millis, *, in_log: bool) -> None:

@@ -1,4 +1,4 @@
-"""Which voters hold, as the log has it: a set counts from the moment that its record is in the log.
+"""Which voter set holds (KIP-853), as the log has it: a set counts from the moment that its record is in the log.
 
     the settings ── snapshot ── VotersRecord 120 ─────── VotersRecord 300 ──▶ the last of them holds
                                  committed                 appended

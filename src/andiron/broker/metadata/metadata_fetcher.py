@@ -1,4 +1,4 @@
-"""The metadata log is fetched from whoever leads it, record by record or by a snapshot.
+"""A follower or observer of the quorum fetches the metadata log from its leader, by records or by a snapshot (KIP-595).
 
     fetch ─▶ the leader ─▶ records ───────────▶ append, flush ─▶ fetch
                        ├─▶ they part here ────▶ cut back ──────▶ fetch
@@ -59,7 +59,7 @@ class MetadataFetcher:
         return min(self._fetch_at, self._snapshot.given_up_until, self._snapshot.next_deadline())
 
     def tick(self, now: Millis) -> None:
-        """Try again, or read on in a snapshot."""
+        """Fetch again, or read on in a snapshot that was fetched."""
         whole = self._snapshot.tick(now)
         if whole is not None:
             self._go_on_from(whole, now)
@@ -67,11 +67,11 @@ class MetadataFetcher:
             self.fetch(now)
 
     def soon(self, now: Millis) -> None:
-        """Look around for a leader."""
+        """Ask the voters for the leader at the next tick."""
         self._fetch_at = now
 
     def leader_changed(self) -> None:
-        """What was asked was asked of another."""
+        """Another node leads the quorum: what the last leader still answers to a fetch does not count."""
         self._leaders += 1
         self._asking = False
         self._snapshot.leader_changed()

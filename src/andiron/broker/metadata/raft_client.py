@@ -166,7 +166,7 @@ class RaftClient:
         return min(self.quorum.next_deadline(), self.fetching.next_deadline())
 
     def tick(self, now: Millis) -> None:
-        """Do what time has brought."""
+        """Let the timeouts of elections and fetches pass that are due."""
         self.step(DeadlineReached(), now)
         self.fetching.tick(now)
 

@@ -1,4 +1,4 @@
-"""A snapshot is fetched from the leader, by a node that the leader's log does not reach any more.
+"""A snapshot is fetched from the quorum's leader, by a node that the leader's log does not reach any more (KIP-630).
 
     FetchSnapshot(position) ─▶ a piece ─▶ .part ─▶ … ─▶ fsync ─▶ read into an image ─▶ rename ─▶ whole
           ▲                                │
@@ -75,7 +75,7 @@ class SnapshotFetcher:
         self._ask(coming)
 
     def leader_changed(self) -> None:
-        """Whoever it came from leads no more."""
+        """The leader that the snapshot was fetched from leads no more: what is not all here is given up."""
         if self._coming is not None and not self._coming.is_here:
             self._files.abandon(self._coming.id)
             self._coming, self._turn_at = None, NEVER

@@ -1,4 +1,4 @@
-"""Snapshots are cut, and the log that they stand for is given up.
+"""Snapshots of the metadata are cut, and the log that they stand for is given up (KIP-630).
 
     so many bytes committed, or so long ago ─▶ a view of the image ─▶ .part, a few batches a turn ─▶ fsync ─▶ rename
                                                                                                              │
