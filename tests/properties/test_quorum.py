@@ -16,7 +16,8 @@ import pytest
 
 from andiron.model.chance import Chance
 from andiron.quorum import events as ev
-from andiron.quorum.election_state import NOBODY
+from andiron.quorum.election_state import NOBODY, ElectionStateFile
+from andiron.quorum.election_timeouts import ElectionTimeouts
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.settings import QuorumSettings
 from andiron.quorum.voter_set import VoterIds
@@ -40,18 +41,23 @@ class Voter:
         self.life += 1
         chance = Chance(self.world.random.getrandbits(60))
         voters = VoterIds(self.world.ids)
-        self.machine = Quorum(self.me, voters, SETTINGS, chance, self.end, self.files, "/m")
-        self.tell(ev.Started())
+        self.machine = Quorum(
+            self.me, voters, ElectionTimeouts(SETTINGS, chance), self, ElectionStateFile(self.files, "/m")
+        )
+        self.tell(ev.NodeStarted())
         self.fetch(self.life)
 
     def stop(self, gracefully: bool) -> None:
         if gracefully:
             ranked = sorted((each for each in self.world.ids if each != self.me), key=self.world.length)
-            self.tell(ev.Stopping(ranked[::-1]))
+            self.tell(ev.NodeStopping(ranked[::-1]))
         self.machine = None
 
-    def end(self) -> ev.LogEnd:
+    def log_end(self) -> ev.LogEnd:
         return ev.LogEnd(self.log[-1] if self.log else 0, len(self.log))
+
+    def may_stand(self) -> bool:
+        return False
 
     def tell(self, event: ev.Event) -> None:
         if self.machine is not None:
@@ -61,7 +67,9 @@ class Voter:
     def wake_later(self) -> None:
         assert self.machine is not None
         life = self.life
-        self.world.at(self.machine.next_deadline(), lambda: life == self.life and self.tell(ev.Woken()))
+        self.world.at(
+            self.machine.next_deadline(), lambda: life == self.life and self.tell(ev.DeadlineReached())
+        )
 
     def perform(self, effects: list[ev.Effect]) -> None:
         send = self.world.send
@@ -72,7 +80,7 @@ class Voter:
                 case ev.BeginEpoch(voter, epoch):
                     send(self.me, voter, lambda to, e=epoch: to.told(e, self.me))
                 case ev.EndEpoch(voter, epoch, successors):
-                    send(self.me, voter, lambda to, e=epoch, s=successors: to.tell(ev.LeaderEnded(e, s)))
+                    send(self.me, voter, lambda to, e=epoch, s=successors: to.tell(ev.LeaderResigned(e, s)))
                 case ev.BecameLeader(epoch, _):
                     self.world.voted(self.me, epoch, self.me)
                     self.world.elected(self, epoch)
@@ -81,7 +89,7 @@ class Voter:
                     pass
 
     def told(self, epoch: int, leader: int) -> None:
-        self.tell(ev.LeaderSeen(epoch, leader))
+        self.tell(ev.LeaderNamed(epoch, leader))
         self.tell(ev.LeaderHeard(epoch))
 
     def asked(self, candidate: int, ask: ev.AskVote) -> None:
@@ -115,12 +123,12 @@ class Voter:
         machine = self.machine
         assert machine is not None
         if not machine.leads or epoch != machine.epoch:
-            self.tell(ev.LeaderSeen(epoch, NOBODY))
+            self.tell(ev.LeaderNamed(epoch, NOBODY))
             known = NOBODY if machine.leader is None else machine.leader
-            told = ev.LeaderSeen(machine.epoch, known)
+            told = ev.LeaderNamed(machine.epoch, known)
             self.world.send(self.me, follower, lambda to: to.tell(told))
             return
-        self.tell(ev.FetchedBy(follower))
+        self.tell(ev.VoterFetched(follower))
         if log == self.log[: len(log)]:
             self.world.held(self, follower, len(log))
         copied = list(self.log)

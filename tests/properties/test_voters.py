@@ -11,6 +11,8 @@ import pytest
 
 from andiron.model.chance import Chance
 from andiron.quorum import events as ev
+from andiron.quorum.election_state import ElectionStateFile
+from andiron.quorum.election_timeouts import ElectionTimeouts
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.voter_set import VoterIds
 from properties.effort import tries
@@ -38,17 +40,17 @@ class ChangingVoter(Voter):
         self.life += 1
         chance = Chance(self.world.random.getrandbits(60))
         self.machine = Quorum(
-            self.me, self.named(), SETTINGS, chance, self.end, self.files, "/m", voters_in_log=True,
-            may_stand=self.is_needed,
+            self.me, self.named(), ElectionTimeouts(SETTINGS, chance), self, ElectionStateFile(self.files, "/m"),
+            voters_in_log=True,
         )  # fmt: skip
-        self.tell(ev.Started())
+        self.tell(ev.NodeStarted())
         self.fetch(self.life)
 
     def named(self) -> VoterIds:
         found = [entry.voters for entry in self.log if isinstance(entry, Entry) and entry.voters]
         return VoterIds(found[-1] if found else self.world.first)
 
-    def is_needed(self) -> bool:
+    def may_stand(self) -> bool:
         """Whether it voted before the last change, which may not be committed."""
         sets = [
             self.world.first,
@@ -107,7 +109,7 @@ class ChangingWorld(World):
             gone = [at for at, each in enumerate(leader.log) if isinstance(each, Entry) and each.voters]
             if gone[-1] < len(self.committed):
                 ranked = sorted((each for each in voters), key=self.length)
-                leader.tell(ev.Stopping(ranked[::-1]))
+                leader.tell(ev.NodeStopping(ranked[::-1]))
 
 
 def restlessness(world: ChangingWorld) -> None:

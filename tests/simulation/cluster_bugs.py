@@ -25,7 +25,8 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
 from andiron.model.awake import AwakeTime
 from andiron.quorum.election_state import NOBODY
-from andiron.quorum.quorum import Quorum, Role
+from andiron.quorum.quorum import Quorum
+from andiron.quorum.roles import Role
 from andiron.quorum.voter_set import VoterIds
 from andiron.replication.follower import FollowerReplica
 from andiron.replication.leader import LeaderReplica
@@ -44,7 +45,7 @@ def bug(plant: Callable[[], object]) -> Callable[[], object]:
 @bug
 def a_voter_forgets_its_vote():
     def lenient(self, candidate, log, *, pre_vote):
-        if self.role in (Role.LEADER, Role.RESIGNED) or log < self._log_end():
+        if self.role in (Role.LEADER, Role.RESIGNED) or log < self._log.log_end():
             return False
         return pre_vote or self._state.leader == NOBODY
 
@@ -56,11 +57,8 @@ def a_candidate_with_less_is_voted_for():
     may_grant = Quorum._may_grant
 
     def careless(self, candidate, log, *, pre_vote):
-        own, self._log_end = self._log_end, lambda: log
-        try:
+        with patch.object(self._log, "log_end", lambda: log):
             return may_grant(self, candidate, log, pre_vote=pre_vote)
-        finally:
-            self._log_end = own
 
     return patch.object(Quorum, "_may_grant", careless)
 

@@ -1,13 +1,13 @@
-"""Invariants: what must hold whatever happens, asked while the node runs; a broken one is a bug, and stops the step."""
+"""What must always hold: asserted in production too, since `python -O` strips `assert` and not this."""
 
 from __future__ import annotations
 
 
 class BrokenInvariant(AssertionError):
-    """What can never be is."""
+    """A bug in this program: what it relies on does not hold. The message says what, and with which values."""
 
 
 def invariant(holds: bool, words: str, *facts: object) -> None:
-    """Raise BrokenInvariant, with the law in words and the facts that break it, unless it holds."""
+    """Raise BrokenInvariant with the `words` that do not hold, and the `facts` that break them."""
     if not holds:
-        raise BrokenInvariant(": ".join((words, ", ".join(map(str, facts)))) if facts else words)
+        raise BrokenInvariant(f"{words}: {', '.join(map(str, facts))}")

@@ -1,6 +1,6 @@
 """What a voter hears, and what it wants done: the events and effects of quorum.py.
 
-    VoteAnswered, LeaderSeen, FetchedBy, … ──▶ quorum.step(event, now)
+    VoteAnswered, LeaderNamed, VoterFetched, … ──▶ quorum.step(event, now)
     AskVote, BeginEpoch, BecameLeader, …   ◀── [effects]
 
 Asking is an effect, and whatever is answered comes back as an event; what is not answered does not come back, and a
@@ -27,11 +27,11 @@ class LogEnd(NamedTuple):
 # ── events ───────────────────────────────────────────────────────────────────────────
 
 
-class Started(NamedTuple):
+class NodeStarted(NamedTuple):
     """The node is up."""
 
 
-class Woken(NamedTuple):
+class DeadlineReached(NamedTuple):
     """The deadline has come."""
 
 
@@ -46,14 +46,14 @@ class VoteAnswered(NamedTuple):
     leader: NodeId
 
 
-class LeaderSeen(NamedTuple):
+class LeaderNamed(NamedTuple):
     """Somebody says who leads, itself perhaps; NOBODY: there is such an epoch, and its leader is not known."""
 
     epoch: LeaderEpoch
     leader: NodeId
 
 
-class LeaderEnded(NamedTuple):
+class LeaderResigned(NamedTuple):
     """The leader of an epoch gives it up; those who should follow it, the best first."""
 
     epoch: LeaderEpoch
@@ -66,34 +66,34 @@ class LeaderHeard(NamedTuple):
     epoch: LeaderEpoch
 
 
-class LeaderAway(NamedTuple):
+class LeaderUnreachable(NamedTuple):
     """The leader of this epoch could not be asked, or has not answered."""
 
     epoch: LeaderEpoch
 
 
-class FetchedBy(NamedTuple):
+class VoterFetched(NamedTuple):
     """A voter has fetched from this node, which leads."""
 
     voter: NodeId
 
 
-class Stopping(NamedTuple):
+class NodeStopping(NamedTuple):
     """The node is about to stop; these voters should lead after it, the best first."""
 
     successors: Sequence[NodeId]
 
 
 Event: TypeAlias = (
-    Started
-    | Woken
+    NodeStarted
+    | DeadlineReached
     | VoteAnswered
-    | LeaderSeen
-    | LeaderEnded
+    | LeaderNamed
+    | LeaderResigned
     | LeaderHeard
-    | LeaderAway
-    | FetchedBy
-    | Stopping
+    | LeaderUnreachable
+    | VoterFetched
+    | NodeStopping
 )
 
 

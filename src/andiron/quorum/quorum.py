@@ -1,11 +1,8 @@
 """One voter of the metadata quorum: who leads, in which epoch. Raft, as KRaft (KIP-595) has it.
 
-    unattached ──timeout──▶ prospective ──majority would──▶ candidate ──majority did──▶ leader
-        ▲   ▲                   │    ▲                          │                         │
-        │   └──── rejected ─────┘    └── timeout, rejected ─────┘                         │
-        └───────────────────── a higher epoch, from anybody ──────────────────────────────┘
-    follower ──nothing heard for the fetch timeout, or a moment after it could not be asked──▶ prospective
-    anybody  ──a leader of this epoch or a later one──▶ follower
+    VoteAnswered, LeaderNamed, VoterFetched, … ─▶ step ─▶ a turn of roles.py ─▶ AskVote, BeginEpoch, BecameLeader, …
+                                                    │
+                                             election_state.py: the epoch, the vote, the leader, on the disk
 
 Followers pull: what a leader of Raft would push, they fetch. So a leader hears of its followers, and they of it, by
 their fetches alone, and a leader that a majority has not asked for anything for a while steps down: it may be the
@@ -19,82 +16,80 @@ what a majority is go by it. A leader that is not among them any more leads on u
 before, it may be the only one to have a record that the others need to go on; so it stands again, though it votes no
 more (`may_stand`).
 
-Whatever is said about an epoch or a vote is on the disk first (state.py). Time and chance are arguments; what has to
-be asked of others goes out as effects, and each answer comes back as an event, or never.
+Whatever is said about an epoch or a vote is on the disk first (election_state.py). Time and chance are arguments; what
+has to be asked of others goes out as effects, and each answer comes back as an event, or never.
 
-Read next: trust.py, for who is listened to; state.py.
+Read next: roles.py; trust.py, for who is listened to; election_state.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from enum import Enum
+from typing import Protocol
 
-from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, LeaderEpoch, Millis, NodeId
-from andiron.quorum.election_state import EPOCH_MAX, NOBODY, ElectionState, SmallFiles, load, store
+from andiron.model.invariant import invariant
+from andiron.quorum.election_state import EPOCH_MAX, NOBODY, ElectionState, ElectionStateFile
+from andiron.quorum.election_timeouts import ElectionTimeouts
 from andiron.quorum.events import (
     AskVote,
     Ballot,
     BecameFollower,
     BecameLeader,
     BeginEpoch,
+    DeadlineReached,
     Effect,
     EndEpoch,
     Event,
-    FetchedBy,
-    LeaderAway,
-    LeaderEnded,
     LeaderHeard,
-    LeaderSeen,
+    LeaderNamed,
+    LeaderResigned,
+    LeaderUnreachable,
     LogEnd,
     LostLeader,
-    Started,
-    Stopping,
+    NodeStarted,
+    NodeStopping,
     VoteAnswered,
-    Woken,
+    VoterFetched,
 )
 from andiron.quorum.records import LeaderChangeMessage, LeaderChangeVoter
-from andiron.quorum.settings import QuorumSettings
+from andiron.quorum.roles import Role, Turn
 from andiron.quorum.voter_set import VoterIds
 
 
-class Role(Enum):
-    """What a voter is in its epoch."""
+class RaftLog(Protocol):
+    """What a voter asks of its own copy of the metadata log (broker/metadata/raft_client.py)."""
 
-    UNATTACHED = "unattached"
-    PROSPECTIVE = "prospective"
-    CANDIDATE = "candidate"
-    LEADER = "leader"
-    FOLLOWER = "follower"
-    RESIGNED = "resigned"
+    def log_end(self) -> LogEnd:
+        """The epoch of the log's last record, and the log end offset: a vote goes by them."""
+
+    def may_stand(self) -> bool:
+        """Whether this node stands for election though it is no voter any more: the record that removed it (KIP-853)
+        may not be committed."""
 
 
 class Quorum:
     """One node's part in the quorum; one that is not a voter follows and never stands."""
 
     def __init__(
-        self, me: NodeId, voters: VoterIds, settings: QuorumSettings, chance: Chance,
-        log_end: Callable[[], LogEnd], files: SmallFiles, directory: str, *, voters_in_log: bool = False,
-        may_stand: Callable[[], bool] = lambda: False,
+        self, me: NodeId, voters: VoterIds, timeouts: ElectionTimeouts, log: RaftLog, file: ElectionStateFile, *,
+        voters_in_log: bool = False,
     ) -> None:  # fmt: skip
-        """One that is no voter stands for election only where `may_stand` says so."""
-        self.voters, self._voters_in_log, self._may_stand = voters, voters_in_log, may_stand
+        """`voters_in_log`: the voters are those of the log (kraft.version 1), not of controller.quorum.voters."""
+        self.me, self.voters, self._voters_in_log = me, voters, voters_in_log
         self.role = Role.UNATTACHED
-        self.me, self._settings, self._chance, self._log_end = me, settings, chance, log_end
-        self._files, self._directory = files, directory
-        self._state = load(files, directory)
+        self._timeouts, self._log, self._file = timeouts, log, file
+        self._state = file.load()
         if voters and not voters_in_log and self._state.voters not in (None, voters):
             raise ErrorCode.INCONSISTENT_VOTER_SET.error(
-                f"the voters are {voters}, and {directory} was last used with {self._state.voters}"
+                f"the voters are {voters}, and {file.directory} was last used with {self._state.voters}"
             )
         self._deadline: Millis = NEVER
         self._granted: list[NodeId] = []
         self._rejected: list[NodeId] = []
-        self._heard: dict[NodeId, Millis] = {}  # as the leader: who has fetched, and when
-        self._hears_leader = False  # as a follower: it has answered since it was found
+        self._fetched_at: dict[NodeId, Millis] = {}  # as the leader: when another voter last fetched
+        self._hears_leader = False  # as a follower: the leader has answered since it was found
 
     # ── what is known ────────────────────────────────────────────────────────────────
 
@@ -122,15 +117,15 @@ class Quorum:
         return self._deadline
 
     def postpone(self, until: Millis) -> None:
-        """What was due could not be written down: nothing has happened, and it is tried again then."""
+        """The election state could not be written: the deadline that was due comes again at `until`."""
         self._deadline = max(self._deadline, until)
 
     def change_voters(self, voters: VoterIds, now: Millis, *, in_log: bool) -> None:
         """These vote from now on, as the log says; or the settings, if it says nothing (any more)."""
         self.voters, self._voters_in_log = voters, in_log
         if self.leads:
-            self._heard = {voter: self._heard.get(voter, now) for voter in self._others}
-            look_at = Millis(now + self._settings.controller_quorum_fetch_timeout_ms // 2)
+            self._fetched_at = {voter: self._fetched_at.get(voter, now) for voter in self._others}
+            look_at = Millis(now + self._timeouts.check_ms)
             self._deadline = NEVER if self._is_sole_voter else min(self._deadline, look_at)
 
     # ── what happens ─────────────────────────────────────────────────────────────────
@@ -138,25 +133,25 @@ class Quorum:
     def step(self, event: Event, now: Millis) -> list[Effect]:
         """Take in one event; return what the node must now do about it."""
         match event:
-            case Started():
+            case NodeStarted():
                 return self._start(now)
-            case Woken():
+            case DeadlineReached():
                 return self._wake(now) if now >= self._deadline else []
             case VoteAnswered():
                 return self._count(event, now)
-            case LeaderSeen(epoch, leader):
+            case LeaderNamed(epoch, leader):
                 return self._see(epoch, leader, now)
-            case LeaderEnded(epoch, successors):
+            case LeaderResigned(epoch, successors):
                 return self._succeed(epoch, list(successors), now)
             case LeaderHeard(epoch):
                 return self._hear(epoch, now)
-            case LeaderAway(epoch):
+            case LeaderUnreachable(epoch):
                 self._miss(epoch, now)
                 return []
-            case FetchedBy(voter):
-                self._heard[voter] = now
+            case VoterFetched(voter):
+                self._fetched_at[voter] = now
                 return []
-            case Stopping(successors):
+            case NodeStopping(successors):
                 return self._resign(tuple(successors), now) if self.leads else []
 
     def vote(
@@ -167,14 +162,14 @@ class Quorum:
         granted = epoch == self.epoch and self._may_grant(candidate, log, pre_vote=pre_vote)
         if granted and not pre_vote:
             self._keep(replace(self._state, voted=candidate))
-            self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+            self._turn(Turn.VOTE_GIVEN, self._timeouts.election_ms(), now)
         if granted and pre_vote and self.role is Role.PROSPECTIVE and candidate < self.me:
             # Both ask around: if both stood, neither would win. The one with the lower number goes first.
-            self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+            self._turn(Turn.PRE_VOTE_GIVEN, self._timeouts.election_ms(), now)
         return Ballot(granted, self.epoch, self._state.leader, effects)
 
     def _may_grant(self, candidate: NodeId, log: LogEnd, *, pre_vote: bool) -> bool:
-        if self.role in (Role.LEADER, Role.RESIGNED) or log < self._log_end():
+        if self.role in (Role.LEADER, Role.RESIGNED) or log < self._log.log_end():
             return False
         if pre_vote:
             return not (self.role is Role.FOLLOWER and self._hears_leader)
@@ -183,16 +178,16 @@ class Quorum:
     # ── time ─────────────────────────────────────────────────────────────────────────
 
     def _start(self, now: Millis) -> list[Effect]:
-        if (seen := self._log_end().epoch) > self.epoch:  # the file was lost
+        if (seen := self._log.log_end().epoch) > self.epoch:  # the file was lost
             self._keep(ElectionState(seen, voters=self._voters_given))
         if self._is_sole_voter:
             return self._stand(now)
         if self._state.leader == self.me:  # it led when it last ran, so its vote in this epoch is its own
-            self._wait_as(Role.RESIGNED, self._election_timeout(), now)
+            self._turn(Turn.LED_BEFORE_RESTART, self._timeouts.election_ms(), now)
             return []
         if self._state.leader != NOBODY:
             return self._follow(self.epoch, self._state.leader, now)
-        self._wait_as(Role.UNATTACHED, self._soon(), now)  # whoever knows a leader will name it
+        self._deadline = Millis(now + self._timeouts.moment_ms())  # whoever knows a leader will name it
         return []
 
     def _wake(self, now: Millis) -> list[Effect]:
@@ -204,17 +199,17 @@ class Quorum:
             case _ if self._stands:
                 return self._ask_around(now)
             case _:
-                self._wait_as(Role.UNATTACHED, self._settings.controller_quorum_fetch_timeout_ms, now)
+                self._turn(Turn.OBSERVER_TIMEOUT, self._timeouts.fetch_ms, now)
                 return [LostLeader(self.epoch)]
 
     def _check_quorum(self, now: Millis) -> list[Effect]:
         """Step down if a majority has been silent too long; tell those who are silent that we lead."""
-        patience = self._settings.controller_quorum_fetch_timeout_ms * 3 // 2
-        near = [voter for voter, at in self._heard.items() if now - at < patience]
+        patience = self._timeouts.majority_ms
+        near = [voter for voter, at in self._fetched_at.items() if now - at < patience]
         if not self.voters.is_majority([self.me, *near]):
             return self._resign((), now)
-        self._deadline = Millis(now + self._settings.controller_quorum_fetch_timeout_ms // 2)
-        silent = [voter for voter in self._others if now - self._heard[voter] >= patience // 3]
+        self._deadline = Millis(now + self._timeouts.check_ms)
+        silent = [voter for voter in self._others if now - self._fetched_at[voter] >= patience // 3]
         return [BeginEpoch(voter, self.epoch) for voter in silent]
 
     # ── elections ────────────────────────────────────────────────────────────────────
@@ -224,18 +219,18 @@ class Quorum:
         lost: list[Effect] = [LostLeader(self.epoch)] if self.role is Role.FOLLOWER else []
         if self._is_sole_voter:
             return lost + self._stand(now)
-        self._wait_as(Role.PROSPECTIVE, self._election_timeout(), now)
+        self._turn(Turn.ELECTION_TIMEOUT, self._timeouts.election_ms(), now)
         return lost + self._ask(pre_vote=True)
 
     def _stand(self, now: Millis) -> list[Effect]:
         self._keep(ElectionState(LeaderEpoch(self.epoch + 1), voted=self.me, voters=self._voters_given))
-        self._wait_as(Role.CANDIDATE, self._election_timeout(), now)
+        self._turn(Turn.STANDS, self._timeouts.election_ms(), now)
         asked = self._ask(pre_vote=False)
         return self._lead(now) if self._is_sole_voter else asked
 
     def _ask(self, *, pre_vote: bool) -> list[Effect]:
         self._granted, self._rejected = [self.me], []
-        log = self._log_end()
+        log = self._log.log_end()
         return [AskVote(voter, self.epoch, pre_vote, log) for voter in self._others]
 
     def _count(self, answer: VoteAnswered, now: Millis) -> list[Effect]:
@@ -248,16 +243,15 @@ class Quorum:
         if self.voters.is_majority(self._granted):
             return self._stand(now) if answer.pre_vote else self._lead(now)
         if self.voters.is_majority(self._rejected):
-            role = Role.UNATTACHED if answer.pre_vote else Role.CANDIDATE
-            self._wait_as(
-                role, self._chance.below(self._settings.controller_quorum_election_backoff_max_ms) + 1, now
-            )
+            lost = Turn.PRE_VOTE_LOST if answer.pre_vote else Turn.ELECTION_LOST
+            self._turn(lost, self._timeouts.backoff_ms(), now)
         return []
 
     def _lead(self, now: Millis) -> list[Effect]:
+        invariant(self._state.voted == self.me, "a leader has its own vote", self.me, self._state)
         self._keep(ElectionState(self.epoch, leader=self.me, voters=self._voters_given))
-        self._heard = dict.fromkeys(self._others, now)
-        self._wait_as(Role.LEADER, self._settings.controller_quorum_fetch_timeout_ms // 2, now)
+        self._fetched_at = dict.fromkeys(self._others, now)
+        self._turn(Turn.ELECTION_WON, self._timeouts.check_ms, now)
         if self._is_sole_voter:
             self._deadline = NEVER
         record = LeaderChangeMessage(
@@ -289,7 +283,7 @@ class Quorum:
         if epoch != self.epoch or self._state.leader in (NOBODY, self.me):
             return []
         back = [] if self.role is Role.FOLLOWER else self._follow(epoch, self._state.leader, now)
-        self._deadline = Millis(now + self._settings.controller_quorum_fetch_timeout_ms)
+        self._deadline = Millis(now + self._timeouts.fetch_ms)
         self._hears_leader = True
         return back
 
@@ -297,19 +291,19 @@ class Quorum:
         """The leader cannot be asked: unless it is heard again very soon, ask around. Those who hear it will say no."""
         if epoch == self.epoch and self.role is Role.FOLLOWER:
             self._hears_leader = False
-            self._deadline = min(self._deadline, Millis(now + self._soon()))
+            self._deadline = min(self._deadline, Millis(now + self._timeouts.moment_ms()))
 
     def _follow(self, epoch: LeaderEpoch, leader: NodeId, now: Millis) -> list[Effect]:
         if (epoch, leader) != (self.epoch, self._state.leader):
             self._keep(ElectionState(epoch, leader=leader, voters=self._voters_given))
-        self._wait_as(Role.FOLLOWER, self._settings.controller_quorum_fetch_timeout_ms, now)
+        self._turn(Turn.LEADER_FOUND, self._timeouts.fetch_ms, now)
         self._hears_leader = False
         return [BecameFollower(epoch, leader)]
 
     def _unattach(self, epoch: LeaderEpoch, now: Millis) -> list[Effect]:
         """Go on in a later epoch, of which no leader is known."""
         self._keep(ElectionState(epoch, voters=self._voters_given))
-        self._wait_as(Role.UNATTACHED, self._election_timeout(), now)
+        self._turn(Turn.LATER_EPOCH, self._timeouts.election_ms(), now)
         return [LostLeader(epoch)]
 
     def _succeed(self, epoch: LeaderEpoch, successors: list[NodeId], now: Millis) -> list[Effect]:
@@ -319,14 +313,12 @@ class Quorum:
         self._hears_leader = False
         if successors[:1] == [self.me]:
             return self._ask_around(now)
-        turn = successors.index(self.me) if self.me in successors else len(successors)
-        self._wait_as(
-            Role.UNATTACHED, self._settings.controller_quorum_election_backoff_max_ms * turn // 4 + 1, now
-        )
+        place = successors.index(self.me) if self.me in successors else len(successors)
+        self._turn(Turn.LEADER_RESIGNED, self._timeouts.successor_ms(place), now)
         return [LostLeader(epoch)]
 
     def _resign(self, successors: tuple[NodeId, ...], now: Millis) -> list[Effect]:
-        self._wait_as(Role.RESIGNED, self._election_timeout(), now)
+        self._turn(Turn.RESIGNS, self._timeouts.election_ms(), now)
         told: list[Effect] = [EndEpoch(voter, self.epoch, successors) for voter in self._others]
         return [LostLeader(self.epoch), *told]
 
@@ -334,7 +326,7 @@ class Quorum:
 
     @property
     def _stands(self) -> bool:
-        return self.epoch < EPOCH_MAX and (self.me in self.voters or self._may_stand())
+        return self.epoch < EPOCH_MAX and (self.me in self.voters or self._log.may_stand())
 
     @property
     def _voters_given(self) -> VoterIds | None:
@@ -348,20 +340,14 @@ class Quorum:
     def _is_sole_voter(self) -> bool:
         return self.me in self.voters and not self._others
 
-    def _election_timeout(self) -> int:
-        """Another one each time, so that two who stand at once do not go on doing so."""
-        least = self._settings.controller_quorum_election_timeout_ms
-        return least + self._chance.below(least)
-
-    def _soon(self) -> int:
-        """A moment, another one each time: to ask around costs nobody an epoch."""
-        return self._chance.below(max(1, self._settings.controller_quorum_election_timeout_ms // 4)) + 1
-
-    def _wait_as(self, role: Role, for_ms: int, now: Millis) -> None:
-        self.role, self._deadline = role, Millis(now + for_ms)
+    def _turn(self, turn: Turn, for_ms: int, now: Millis) -> None:
+        """The one place where the role changes, as roles.py has it; unless something happens, it lasts `for_ms`."""
+        role = self.role.after(turn)
+        invariant(role is not None, "a role changes as the table of roles says", self.role, turn, self._state)
+        self.role, self._deadline = role or self.role, Millis(now + for_ms)
 
     def _keep(self, state: ElectionState) -> None:
-        """Nothing is said or done about a state that is not on the disk."""
-        assert state.epoch >= self._state.epoch, "an epoch never goes back"
-        store(self._files, self._directory, state)
+        """Write the election state down: nothing is said or done about one that is not on the disk."""
+        state.check_follows(self._state)
+        self._file.store(state)
         self._state = state

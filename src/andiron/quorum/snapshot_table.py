@@ -1,4 +1,4 @@
-"""The snapshots that a node has, and what follows from them.
+"""The snapshots that a node has (KIP-630): which of them a follower is given, and which are kept.
 
     snapshot 100         snapshot 250              snapshot 400
     │ the log starts here, or at 0                 │ the newest: a start, a new follower read this one
@@ -64,11 +64,11 @@ class SnapshotTable:
         return NO_EPOCH if self.newest is None else self.newest.epoch
 
     def add(self, held: StoredSnapshot) -> None:
-        """There is one more."""
+        """Another snapshot is on the disk."""
         self._held = {each.id: each for each in sorted([*self._held.values(), held])}
 
     def discard(self, id: SnapshotId) -> None:
-        """This one cannot be used, or is gone."""
+        """A snapshot cannot be used, or is removed."""
         self._held.pop(id, None)
 
     def ending_at(self, end: Offset) -> SnapshotId | None:

@@ -117,11 +117,11 @@ class VoterSet:
         return self._nodes.get(NodeId(id))
 
     def with_voter(self, voter: VoterNode) -> VoterSet:
-        """These and one more, or one of them as it is now."""
+        """The voter set with one voter more, or with other endpoints of one that it has."""
         return VoterSet({**self._nodes, voter.id: voter}.values())
 
     def without(self, id: int) -> VoterSet:
-        """These but one."""
+        """The voter set without one of its voters."""
         return VoterSet(node for node in self if node.id != id)
 
 

@@ -1,4 +1,4 @@
-"""Which voters hold, as the log has it: a set counts from the moment that its record is in the log.
+"""Which voter set holds (KIP-853), as the log has it: a set counts from the moment that its record is in the log.
 
     the settings ── snapshot ── VotersRecord 120 ─────── VotersRecord 300 ──▶ the last of them holds
                                  committed                 appended
@@ -15,6 +15,7 @@ Read next: voter_set.py; broker/metadata/voter_changes.py, where records come fr
 from __future__ import annotations
 
 from andiron.model.ids import NodeId, Offset
+from andiron.model.invariant import invariant
 from andiron.quorum.records import ControlRecord, KRaftVersionRecord, VotersRecord
 from andiron.quorum.voter_set import KRAFT_VERSION, VoterSet
 
@@ -60,7 +61,12 @@ class VoterSetHistory:
 
     def appended(self, record: VotersRecord, offset: Offset) -> None:
         """A record of the log names the voters."""
-        assert offset > self.changed_at, "the log goes on"
+        invariant(
+            offset > self.changed_at,
+            "records of voters come in the order of the log",
+            self.changed_at,
+            offset,
+        )
         self._sets.append((offset, VoterSet.of(record)))
 
     def truncated(self, end: Offset) -> None:

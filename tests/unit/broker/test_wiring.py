@@ -12,6 +12,9 @@ import pytest
 SRC = Path(__file__).parents[3] / "src"
 ROOT = SRC / "andiron" / "broker"
 FILES = sorted(ROOT.rglob("*.py"))
+MACHINES = sorted(
+    path for package in ("quorum", "controller") for path in (SRC / "andiron" / package).rglob("*.py")
+)
 PARAMETERS_MAX = 6
 
 # Modules that need each other, and why; everything else can be read from the bottom up.
@@ -76,18 +79,18 @@ def circles(graph):
 
 
 def constructors():
-    """(class, its __init__) of every class of the broker that is no mere value."""
-    for path in FILES:
+    """(class, its __init__) of every class of the broker, the quorum and the controller that is no mere value."""
+    for path in [*FILES, *MACHINES]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef) and node.name not in PLAIN_VALUES:
                 for made in node.body:
                     if isinstance(made, ast.FunctionDef) and made.name == "__init__":
-                        yield pytest.param(node.name, made, id=f"{name_of(path)}.{node.name}")
+                        yield pytest.param(node.name, made, id=f"{path.stem}.{node.name}")
 
 
 def function_types():
-    """What is short for the type of a function somewhere in the broker."""
-    for path in FILES:
+    """What is short for the type of a function somewhere in them."""
+    for path in [*FILES, *MACHINES]:
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("Callable["):
                 yield ast.unparse(node.targets[0])

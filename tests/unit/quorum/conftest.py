@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from andiron.quorum.events import (
+    DeadlineReached,
     LeaderHeard,
-    LeaderSeen,
-    Started,
-    Woken,
+    LeaderNamed,
+    NodeStarted,
 )
-from andiron.quorum.quorum import Quorum, Role
+from andiron.quorum.quorum import Quorum
+from andiron.quorum.roles import Role
 from unit.quorum.memory import LATER, Memory, granted, quorum
 
 
@@ -23,13 +24,13 @@ def files() -> Memory:
 def voter(files: Memory) -> Quorum:
     """One of three, which has just started."""
     made = quorum(files)
-    assert made.step(Started(), 0) == []
+    assert made.step(NodeStarted(), 0) == []
     return made
 
 
 @pytest.fixture
 def candidate(voter: Quorum) -> Quorum:
-    voter.step(Woken(), LATER)
+    voter.step(DeadlineReached(), LATER)
     voter.step(granted(2, 0, pre_vote=True), LATER)
     assert voter.role is Role.CANDIDATE
     return voter
@@ -45,6 +46,6 @@ def leader(candidate: Quorum) -> Quorum:
 @pytest.fixture
 def follower(voter: Quorum) -> Quorum:
     """Of 2, in epoch 4, which it hears."""
-    voter.step(LeaderSeen(4, 2), 0)
+    voter.step(LeaderNamed(4, 2), 0)
     voter.step(LeaderHeard(4), 0)
     return voter

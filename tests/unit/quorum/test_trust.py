@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from andiron.quorum.election_state import EPOCH_MAX
-from andiron.quorum.events import LeaderAway, LeaderSeen, LogEnd, Started, VoteAnswered, Woken
+from andiron.quorum.events import (
+    DeadlineReached,
+    LeaderNamed,
+    LeaderUnreachable,
+    LogEnd,
+    NodeStarted,
+    VoteAnswered,
+)
 from andiron.quorum.trust import EPOCHS_AHEAD_MAX, refusal
 from unit.quorum.memory import LATER, NOBODY, granted, quorum
 
@@ -59,7 +66,7 @@ def test_who_leads_or_hears_who_does_knows_all_that_vote(leader, files):
 def test_a_follower_believes_a_stranger_only_when_its_leader_is_away(follower):
     assert refused(follower, STRANGER, 9) == "INCONSISTENT_VOTER_SET"
 
-    follower.step(LeaderAway(4), 0)
+    follower.step(LeaderUnreachable(4), 0)
 
     assert refused(follower, STRANGER, 9) is None
 
@@ -68,7 +75,7 @@ def test_who_votes_alone_believes_nobody(files):
     alone = quorum(files, (1,))
     assert refused(alone, STRANGER, 9) == "INCONSISTENT_VOTER_SET", "before it has even begun to lead"
 
-    alone.step(Started(), 0)
+    alone.step(NodeStarted(), 0)
 
     assert refused(alone, STRANGER, 9) == "INCONSISTENT_VOTER_SET"
 
@@ -78,17 +85,17 @@ def test_an_answer_is_believed_in_any_epoch_that_there_can_be(candidate, files):
     candidate.step(VoteAnswered(2, 1, False, False, EPOCH_MAX + 1, NOBODY), LATER)
     assert candidate.epoch == 1
 
-    candidate.step(LeaderSeen(5_000_000, 3), LATER)
+    candidate.step(LeaderNamed(5_000_000, 3), LATER)
     assert (candidate.epoch, candidate.leader) == (5_000_000, 3)
 
 
 def test_after_the_last_epoch_nobody_stands(voter, files):
     voter.step(VoteAnswered(2, 0, True, False, EPOCH_MAX, NOBODY), 0)
 
-    voter.step(Woken(), LATER)
+    voter.step(DeadlineReached(), LATER)
     voter.step(granted(2, EPOCH_MAX, pre_vote=True), LATER)
     voter.vote(3, EPOCH_MAX, LogEnd(9, 9), pre_vote=False, now=LATER)
-    voter.step(Woken(), 3 * LATER)
+    voter.step(DeadlineReached(), 3 * LATER)
 
     assert voter.epoch == EPOCH_MAX
     assert max(epoch for epoch, _, _ in files.written) == EPOCH_MAX

@@ -9,7 +9,7 @@ from andiron.broker.node.request import Request
 from andiron.broker.settings.listeners import Scope
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Address, LeaderEpoch, NodeId
-from andiron.quorum.events import LeaderHeard, LeaderSeen
+from andiron.quorum.events import LeaderHeard, LeaderNamed
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.begin_quorum_epoch import (
     BeginQuorumEpochRequest,
@@ -37,7 +37,7 @@ def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQu
     else:
         for endpoint in body.leader_endpoints[:1]:
             raft.voters.learn(NodeId(said.leader_id), Address(endpoint.host, endpoint.port))
-        raft.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
+        raft.step(LeaderNamed(epoch, NodeId(said.leader_id)), request.now)
         raft.step(LeaderHeard(epoch), request.now)
     answer.leader_id, answer.leader_epoch = raft.leader, raft.quorum.epoch
     return BeginQuorumEpochResponse(topics=[BeginQuorumEpochResponseTopic(METADATA.topic, [answer])])

@@ -9,7 +9,7 @@ from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.node.request import Request
 from andiron.broker.settings.listeners import Scope
 from andiron.model.ids import LeaderEpoch, NodeId
-from andiron.quorum.events import LeaderEnded, LeaderSeen
+from andiron.quorum.events import LeaderNamed, LeaderResigned
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.end_quorum_epoch import (
     EndQuorumEpochRequest,
@@ -34,8 +34,8 @@ def handle(broker: Broker, request: Request[EndQuorumEpochRequest]) -> EndQuorum
     if (refused := leader_refused(broker, said.leader_id, epoch)) is not None:
         answer.error_code = refused.number
     else:
-        raft.step(LeaderSeen(epoch, NodeId(said.leader_id)), request.now)
-        raft.step(LeaderEnded(epoch, _successors(said)), request.now)
+        raft.step(LeaderNamed(epoch, NodeId(said.leader_id)), request.now)
+        raft.step(LeaderResigned(epoch, _successors(said)), request.now)
     answer.leader_id, answer.leader_epoch = raft.leader, raft.quorum.epoch
     return EndQuorumEpochResponse(topics=[EndQuorumEpochResponseTopic(METADATA.topic, [answer])])
 

@@ -1,4 +1,4 @@
-"""What only the leader of the metadata quorum can answer, and no decision of the controller is.
+"""Requests that only the leader of the metadata quorum can answer are forwarded to it, as KIP-590 has it.
 
     this node leads ─▶ here
     on a controller's listener ─▶ refused: whoever asks there finds the leader itself

@@ -1,4 +1,4 @@
-"""The metadata log is fetched from whoever leads it, record by record or by a snapshot.
+"""A follower or observer of the quorum fetches the metadata log from its leader, by records or by a snapshot (KIP-595).
 
     fetch ─▶ the leader ─▶ records ───────────▶ append, flush ─▶ fetch
                        ├─▶ they part here ────▶ cut back ──────▶ fetch
@@ -28,7 +28,7 @@ from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
 from andiron.broker.replicas.follower_fetch import fetch_partition_data
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
-from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
+from andiron.quorum.events import LeaderHeard, LeaderNamed, LeaderUnreachable
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.records.batch import iterate
 from andiron.replication.follower import Position
@@ -59,7 +59,7 @@ class MetadataFetcher:
         return min(self._fetch_at, self._snapshot.given_up_until, self._snapshot.next_deadline())
 
     def tick(self, now: Millis) -> None:
-        """Try again, or read on in a snapshot."""
+        """Fetch again, or read on in a snapshot that was fetched."""
         whole = self._snapshot.tick(now)
         if whole is not None:
             self._go_on_from(whole, now)
@@ -67,11 +67,11 @@ class MetadataFetcher:
             self.fetch(now)
 
     def soon(self, now: Millis) -> None:
-        """Look around for a leader."""
+        """Ask the voters for the leader at the next tick."""
         self._fetch_at = now
 
     def leader_changed(self) -> None:
-        """What was asked was asked of another."""
+        """Another node leads the quorum: what the last leader still answers to a fetch does not count."""
         self._leaders += 1
         self._asking = False
         self._snapshot.leader_changed()
@@ -144,7 +144,7 @@ class MetadataFetcher:
         raft = self._raft
         retry_ms = raft.settings.quorum.controller_quorum_retry_backoff_ms
         if response is None:
-            raft.step(LeaderAway(epoch), now)
+            raft.step(LeaderUnreachable(epoch), now)
             return retry_ms
         if response.error_code or not response.responses:
             raft.refused(ErrorCode.of(response.error_code), now)
@@ -158,9 +158,9 @@ class MetadataFetcher:
         if said.error_code or leader is None:  # the leader itself says who it is, too
             seen = said.current_leader
             if seen is not None:
-                raft.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
+                raft.step(LeaderNamed(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
             if leader is not None and (seen is None or seen.leader_id < 0):
-                raft.step(LeaderAway(epoch), now)  # it has been started anew, and leads no more
+                raft.step(LeaderUnreachable(epoch), now)  # it has been started anew, and leads no more
             return retry_ms
         if (epoch, leader) != (raft.quorum.epoch, raft.quorum.leader):
             return retry_ms  # of a leader that is none any more
@@ -173,7 +173,7 @@ class MetadataFetcher:
         raft.partition.take(taken, now)
         if raft.voters.follow(iterate(taken.records), was, raft.partition.log.end):
             raft.voters_changed(now)
-        raft.node_step.metadata_grown(raft.partition)
+        raft.log_changed()
         return 0
 
     # ── snapshots ────────────────────────────────────────────────────────────────────
@@ -196,5 +196,5 @@ class MetadataFetcher:
         raft.voters.restart(whole.id.end, whole.voters)
         raft.voters_changed(now)
         raft.facts.note(whole)
-        raft.node_step.metadata_grown(partition)
+        raft.log_changed()
         self.fetch(now)

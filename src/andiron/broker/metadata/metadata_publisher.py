@@ -11,8 +11,8 @@ Nothing else opens a partition or gives it a role. What the node says and does b
 the metadata log: all of a delta takes effect, or none of it.
 
 The law easy to break: nothing takes effect before this broker has read its own registration. Up to there the metadata
-speaks of its last life. If it led then, and lost power, it would go on writing in an epoch in which others may hold
-what it has lost; its registration ends that epoch.
+speaks of its last incarnation. If it led then, and lost power, it would go on writing in an epoch in which others may
+hold what it has lost; its registration ends that epoch.
 
 Once everything that it leads and follows is in place the node is settled: folders that are nobody's can be told, and
 housekeeping begins. Not before: a checkpoint without the partitions would forget them.
@@ -75,7 +75,7 @@ class MetadataPublisher:
         return self._metadata.has_news() or (not self._entered and self._may_enter())
 
     def _may_enter(self) -> bool:
-        """Whether the metadata has come to this life of this broker; a controller alone has nothing to wait for."""
+        """Whether the metadata has come to this broker's incarnation; a controller alone has nothing to wait for."""
         return not self._lifecycle.is_broker or self._lifecycle.image is not None
 
     def open_more(self, now: Millis) -> None:

@@ -1,12 +1,15 @@
-"""This node's part in the metadata quorum: its copy of the log, and who leads.
+"""RaftClient: this node's part in the metadata quorum (KIP-595), its copy of the log and its voice in who leads it.
 
-    quorum/quorum.py   who leads?   ── AskVote, BeginEpoch, EndEpoch ─▶ Calls ─▶ the other voters
-         ▲                                                                         │
-         └────────── VoteAnswered, LeaderSeen, LeaderHeard, FetchedBy ◀────────────┘
+    quorum/quorum.py       who leads?   ── AskVote, BeginEpoch, EndEpoch ─▶ Calls ─▶ the other voters
+         ▲                                                                             │
+         └────────── VoteAnswered, LeaderNamed, LeaderHeard, VoterFetched ◀────────────┘
     metadata_fetcher.py    what is in the log?   a follower fetches it from the leader, as followers of any partition do
 
 A log that was kept short does not begin at 0 but where a snapshot ends (snapshot_files.py). So what a node has in its
 snapshots counts as if it were still in its log: it is committed, and of an epoch that its vote goes by.
+
+Kafka's KafkaRaftClient has all of this in one class; here elections are quorum/quorum.py's, and fetching is
+metadata_fetcher.py's.
 
 Read next: metadata_fetcher.py; raft_facts.py, by which metadata.py learns that this node begins to lead, and that
 it leads no more.
@@ -40,26 +43,28 @@ from andiron.broker.settings.node_settings import NodeSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.invariant import invariant
 from andiron.model.settings import MAX_LONG
-from andiron.quorum.election_state import NOBODY
+from andiron.quorum.election_state import NOBODY, ElectionStateFile
+from andiron.quorum.election_timeouts import ElectionTimeouts
 from andiron.quorum.events import (
     AskVote,
     Ballot,
     BecameFollower,
     BecameLeader,
     BeginEpoch,
+    DeadlineReached,
     Effect,
     EndEpoch,
     Event,
-    FetchedBy,
     LeaderHeard,
-    LeaderSeen,
+    LeaderNamed,
     LogEnd,
     LostLeader,
-    Started,
-    Stopping,
+    NodeStarted,
+    NodeStopping,
     VoteAnswered,
-    Woken,
+    VoterFetched,
 )
 from andiron.quorum.quorum import Quorum
 from andiron.quorum.records import VotersRecord
@@ -99,6 +104,7 @@ class RaftClient:
         self.observers = Observers()
         self.facts = RaftFacts(step)
         self.leader_before = NOBODY  # the last one that was followed
+        self._high_watermark = LeaderEpoch(0), Offset(0)  # of the last epoch that was led here
         self.trouble: str | None = None  # why the others will have nothing to do with this node
         self._doubted_at: Millis | None = None  # since when they take it for a second one of its id
 
@@ -116,33 +122,52 @@ class RaftClient:
         align_log_with_snapshots(self.partition.log, self.snapshots.table, now)
         self.voters.load(self.partition, self.snapshots.table.committed, voters)
         self.quorum = Quorum(
-            self.me, self.voters.latest.ids, self.settings.quorum, self._chance,
-            self.log_end, self.directories.disk, self._directory, voters_in_log=self.voters.history.is_in_log,
-            may_stand=lambda: self.voters.history.needs(self.me, self.partition.watermark),
+            self.me, self.voters.latest.ids, ElectionTimeouts(self.settings.quorum, self._chance), self,
+            ElectionStateFile(self.directories.disk, self._directory), voters_in_log=self.voters.history.is_in_log,
         )  # fmt: skip
         self.fetching = MetadataFetcher(self)
-        self._carry_out(self.quorum.step(Started(), now), now)  # a disk that is full now ends the start
-        self.node_step.metadata_grown(self.partition)
+        self._carry_out(self.quorum.step(NodeStarted(), now), now)  # a disk that is full now ends the start
+        self.log_changed()
         self.fetch(now)
+
+    def log_changed(self) -> None:
+        """The metadata log has grown, was cut, or goes on from a snapshot: note it for the end of the step. Where this
+        node leads, the high watermark of the quorum never goes back in its epoch."""
+        held, committed, epoch = self.partition.log, self.partition.watermark, self.quorum.epoch
+        bounds = held.start, committed, held.end
+        invariant(held.start <= committed <= held.end, "log start <= high watermark <= log end", *bounds)
+        if self.quorum.leads:
+            led, before = self._high_watermark
+            is_ahead = epoch > led or committed >= before
+            invariant(
+                is_ahead, "the quorum's high watermark never goes back in an epoch", epoch, before, committed
+            )
+            self._high_watermark = epoch, committed
+        self.node_step.metadata_grown(self.partition)
 
     def log_end(self) -> LogEnd:
         """How much this node has: the epoch of its last record, be it in the log or before its start, and the end."""
         epoch = max(0, self.partition.log.epochs.latest, self.snapshots.table.latest_epoch)
         return LogEnd(LeaderEpoch(epoch), self.partition.log.end)
 
+    def may_stand(self) -> bool:
+        """Whether this node, if it is no voter any more, stands for election: the record that removed it (KIP-853) may
+        not be committed, and nobody else may have it."""
+        return self.voters.history.needs(self.me, self.partition.watermark)
+
     def stop(self, now: Millis) -> None:
         """Give the lead up, if this node has it, to the voter whose log is the longest."""
         if self.quorum.leads and self.partition.leads and not self.partition.leader().alone:
             progress = self.partition.leader().progress()
             order = sorted(progress, key=lambda voter: -progress[voter].offset)
-            self.step(Stopping(order), now)
+            self.step(NodeStopping(order), now)
 
     def next_deadline(self) -> Millis:
         return min(self.quorum.next_deadline(), self.fetching.next_deadline())
 
     def tick(self, now: Millis) -> None:
-        """Do what time has brought."""
-        self.step(Woken(), now)
+        """Let the timeouts of elections and fetches pass that are due."""
+        self.step(DeadlineReached(), now)
         self.fetching.tick(now)
 
     def flushed(self, now: Millis) -> None:
@@ -229,7 +254,7 @@ class RaftClient:
     def heard_of(self, node: NodeId, now: Millis) -> None:
         """A node fetches from here, be it records or a snapshot."""
         if node in self.quorum.voters:
-            self.step(FetchedBy(node), now)
+            self.step(VoterFetched(node), now)
 
     def is_followed_by(self, node: NodeId) -> bool:
         """Whether a node has the log from here, where it is led, or from itself."""
@@ -311,7 +336,7 @@ class RaftClient:
         self.observers.clear()
         if self.voters.begin(effect.first_record, self.partition, now):
             self.voters_changed(now)
-        self.node_step.metadata_grown(self.partition)
+        self.log_changed()
         self.facts.note(LeadershipGained(effect.epoch))
 
     def _follow(self, epoch: LeaderEpoch) -> None:
@@ -346,7 +371,7 @@ class RaftClient:
         def heard(response: Any, now: Millis) -> None:
             if response is not None and response.topics:
                 said = response.topics[0].partitions[0]
-                self.step(LeaderSeen(LeaderEpoch(said.leader_epoch), NodeId(said.leader_id)), now)
+                self.step(LeaderNamed(LeaderEpoch(said.leader_epoch), NodeId(said.leader_id)), now)
 
         self._send(voter, request, heard)
 
@@ -362,7 +387,7 @@ class RaftClient:
         """As the leader: let these vote from now on. Returns where the log then ends."""
         end = self.voters.change(voters, self.partition, now)
         self.voters_changed(now)
-        self.node_step.metadata_grown(self.partition)
+        self.log_changed()
         return end
 
     def voters_changed(self, now: Millis) -> None:

@@ -1,4 +1,4 @@
-"""A snapshot is fetched from the leader, by a node that the leader's log does not reach any more.
+"""A snapshot is fetched from the quorum's leader, by a node that the leader's log does not reach any more (KIP-630).
 
     FetchSnapshot(position) ─▶ a piece ─▶ .part ─▶ … ─▶ fsync ─▶ read into an image ─▶ rename ─▶ whole
           ▲                                │
@@ -25,7 +25,8 @@ from andiron.controller.image import Image
 from andiron.log.disk import File
 from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId
-from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
+from andiron.model.invariant import invariant
+from andiron.quorum.events import LeaderHeard, LeaderNamed, LeaderUnreachable
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.wire.messages.fetch_snapshot import FetchSnapshotResponse, FetchSnapshotResponsePartition
 
@@ -63,7 +64,7 @@ class SnapshotFetcher:
 
     def begin(self, id: SnapshotId, of: Address, epoch: LeaderEpoch, now: Millis) -> None:
         """Fetch a snapshot of the leader of this epoch."""
-        assert self._coming is None, "one at a time"
+        invariant(self._coming is None, "one snapshot is fetched at a time", id)
         log.info("the metadata log of this node is far behind: fetching the snapshot %s", id)
         try:
             self._coming = coming = _SnapshotDownload(id, of, epoch, self._files.begin(id))
@@ -74,7 +75,7 @@ class SnapshotFetcher:
         self._ask(coming)
 
     def leader_changed(self) -> None:
-        """Whoever it came from leads no more."""
+        """The leader that the snapshot was fetched from leads no more: what is not all here is given up."""
         if self._coming is not None and not self._coming.is_here:
             self._files.abandon(self._coming.id)
             self._coming, self._turn_at = None, NEVER
@@ -117,7 +118,7 @@ class SnapshotFetcher:
     ) -> None:
         if response is None:
             self._turn_at = Millis(now + self._settings.controller_quorum_retry_backoff_ms)
-            self._raft.step(LeaderAway(coming.epoch), now)
+            self._raft.step(LeaderUnreachable(coming.epoch), now)
             return
         if response.error_code or not response.topics:
             self._give_up(ErrorCode.of(response.error_code).meaning, now)
@@ -127,7 +128,7 @@ class SnapshotFetcher:
             self._give_up(ErrorCode.of(said.error_code).meaning, now)
             if said.current_leader is not None:
                 seen = said.current_leader
-                self._raft.step(LeaderSeen(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
+                self._raft.step(LeaderNamed(LeaderEpoch(seen.leader_epoch), NodeId(seen.leader_id)), now)
             return
         self._raft.step(LeaderHeard(coming.epoch), now)
         self._take(coming, said, now)

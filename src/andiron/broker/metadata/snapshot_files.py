@@ -41,7 +41,7 @@ class SnapshotFiles:
         self.table = SnapshotTable()
 
     def open(self) -> None:
-        """See what is there."""
+        """Fill the table with the snapshots of the folder."""
         for name, size in self.disk.names(self._directory).items():
             found = parse_file_name(name)
             if found is None or found.is_part:
@@ -54,7 +54,7 @@ class SnapshotFiles:
                 log.error("the snapshot %s is passed over: %s", name, error)
 
     def sweep(self) -> None:
-        """What was not finished goes."""
+        """Remove the snapshots that were never finished."""
         for name in list(self.disk.names(self._directory)):
             found = parse_file_name(name)
             if found is not None and found.is_part:
@@ -104,7 +104,7 @@ class SnapshotFiles:
         return file
 
     def finish(self, id: SnapshotId, file: File, timestamp: Millis) -> None:
-        """All of it is written and synced: from now on it counts."""
+        """Give a snapshot its name, all of which is written and synced: from now on it counts."""
         size = file.size
         self.disk.rename(self._path(id) + PART, self._path(id))
         self.disk.sync_directory(self._directory)
@@ -112,7 +112,7 @@ class SnapshotFiles:
         self.table.add(StoredSnapshot(id, size, timestamp))
 
     def abandon(self, id: SnapshotId) -> None:
-        """It will not be finished."""
+        """Remove what was written of a snapshot that will not be finished."""
         try:
             self.disk.remove(self._path(id) + PART)
         except OSError as error:

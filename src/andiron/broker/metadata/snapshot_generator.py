@@ -1,4 +1,4 @@
-"""Snapshots are cut, and the log that they stand for is given up.
+"""Snapshots of the metadata are cut, and the log that they stand for is given up (KIP-630).
 
     so many bytes committed, or so long ago ─▶ a view of the image ─▶ .part, a few batches a turn ─▶ fsync ─▶ rename
                                                                                                              │
@@ -26,6 +26,7 @@ from andiron.controller.records import encode_record
 from andiron.log.disk import File
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, wall_time
+from andiron.model.invariant import invariant
 from andiron.quorum.records import ControlRecord
 from andiron.quorum.settings import MetadataLogSettings
 from andiron.quorum.snapshot_format import SnapshotId, batches_of
@@ -66,7 +67,8 @@ class SnapshotGenerator:
         now: Millis,
     ) -> None:
         self._settings, self._image, self._flush_queue = settings, image, flush_queue
-        self._files, self._log, self._voters = raft.snapshots, raft.partition.log, raft.voters
+        self._files, self._voters = raft.snapshots, raft.voters
+        self._partition, self._log = raft.partition, raft.partition.log
         self._bytes = 0  # committed since the last cut
         self._since = now
         self._not_before = Millis(0)
@@ -121,6 +123,8 @@ class SnapshotGenerator:
         self._bytes = 0
 
     def _view(self, applied: Offset, timestamp: Millis) -> ImageView:
+        known = max(self._partition.watermark, self._files.table.committed)
+        invariant(applied <= known, "a snapshot is of what is committed", applied, known)
         id = SnapshotId(applied, self._log.epochs.epoch_of(applied - 1))
         return ImageView(id, copy_of(self._image), timestamp, self._voters.history.about(applied))
 

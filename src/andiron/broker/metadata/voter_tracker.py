@@ -1,4 +1,4 @@
-"""Who votes, at this node: what its settings say, until its log says it.
+"""Who votes, at this node (KIP-853): what its settings say, until its log says it.
 
     settings ─┐
     snapshot ─┼─▶ VoterSetHistory ─▶ who votes, and where they are reached
@@ -9,6 +9,8 @@ A quorum whose voters are in the settings of all its nodes keeps them (`controll
 a node by itself, without that setting, can grow and shrink: its folder was given a snapshot that names its voter
 (standalone_format.py), as Kafka's `kafka-storage format` does; in folders of before that was so, the first change
 writes the voters into the log. From then on that is what counts.
+
+Kafka's KRaftControlRecordStateMachine does the same.
 
 Read next: quorum/voter_set_history.py; voter_changes.py.
 """

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from andiron.model.awake import AWAY_MS
 from andiron.model.effects import Woken
 from andiron.model.ids import Millis
-from andiron.quorum.quorum import Role
+from andiron.quorum.roles import Role
 from andiron.sim.host import Host
 from andiron.sim.watcher import End, Violation, Watcher
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from andiron.quorum.election_state import FILE, NOBODY
-from andiron.quorum.quorum import Role
+from andiron.quorum.roles import Role
 from andiron.sim.host import Host
 from andiron.sim.watcher import Violation, Watcher
 

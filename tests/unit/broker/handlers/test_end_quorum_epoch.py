@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.quorum.quorum import Role
+from andiron.quorum.roles import Role
 from andiron.wire.messages.end_quorum_epoch import (
     EndQuorumEpochRequest,
     EndQuorumEpochRequestPartition,

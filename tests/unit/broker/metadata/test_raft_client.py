@@ -4,7 +4,7 @@ import pytest
 
 from andiron.broker.metadata.raft_requests import METADATA
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.quorum.quorum import Role
+from andiron.quorum.roles import Role
 from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from worlds.cluster import SmallCluster, properties
 from worlds.cluster_client import create, ready, small_cluster

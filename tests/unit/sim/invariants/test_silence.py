@@ -4,7 +4,7 @@ import pytest
 
 from andiron.model.awake import AWAY_MS
 from andiron.model.effects import Received, Woken
-from andiron.quorum.quorum import Role
+from andiron.quorum.roles import Role
 from andiron.quorum.settings import QuorumSettings
 from andiron.sim.invariants.silence import SilenceIsHeard
 from andiron.sim.watcher import Violation
