@@ -35,6 +35,7 @@ from types import MappingProxyType
 
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId, Offset
+from andiron.model.invariant import invariant
 from andiron.replication.commit_rule import NOTHING, CommitRule
 
 SILENCE = 10  # the part of replica.lag.time.max.ms for which one that has everything may say nothing
@@ -65,7 +66,10 @@ class LeaderReplica:
         durable: bool, end: Offset, flushed_end: Offset, watermark: Offset, lag_ms_max: int, now: Millis,
         least: int = 1, heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        assert me in isr <= replicas
+        invariant(
+            me in isr <= replicas, "a leader is in its ISR, and that among the replicas", me, isr, replicas
+        )
+        invariant(watermark <= end, "the high watermark is not above the log end offset", watermark, end)
         self.isr = self.proposed = isr
         self.end, self.flushed_end, self.watermark = end, flushed_end, watermark
         self.epoch_start = end  # what earlier leaders wrote ends here
@@ -84,7 +88,8 @@ class LeaderReplica:
 
     def appended(self, end: Offset) -> bool:
         """The leader's own log now ends at `end`."""
-        assert end >= self.end, "a leader never truncates its own log"
+        if end < self.end:
+            invariant(False, "a leader never truncates its own log", end, self.end)
         for replica, seen in self._progress.items():
             seen.caught_up_at = self._caught_up_at(replica, seen)
         self.end = end
@@ -128,6 +133,7 @@ class LeaderReplica:
 
     def confirmed(self, isr: frozenset[NodeId]) -> bool:
         """The controller has settled on `isr`."""
+        invariant(isr - {self._me} <= self._progress.keys(), "the ISR is among the replicas", isr)
         self.isr = self.proposed = isr
         return self._advance(self.held)
 
