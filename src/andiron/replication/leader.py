@@ -32,9 +32,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Millis, NodeId, Offset
+from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.invariant import invariant
 from andiron.replication.commit_rule import NOTHING, CommitRule
 
@@ -53,6 +54,16 @@ class Progress:
     broker_epoch: int = -1  # of the life in which it fetched
 
 
+class LeaderAndIsr(NamedTuple):
+    """What the controller says of a partition: who leads it and since which leader epoch, who has replicas, and who of
+    them is in sync."""
+
+    leader: NodeId
+    leader_epoch: LeaderEpoch
+    replicas: frozenset[NodeId]
+    isr: frozenset[NodeId]
+
+
 class LeaderReplica:
     """One partition's replicas, as its leader sees them for the span of one leader epoch."""
 
@@ -62,10 +73,11 @@ class LeaderReplica:
     )  # fmt: skip
 
     def __init__(
-        self, me: NodeId, replicas: frozenset[NodeId], isr: frozenset[NodeId], *, rule: CommitRule,
-        durable: bool, end: Offset, flushed_end: Offset, watermark: Offset, lag_ms_max: int, now: Millis,
+        self, state: LeaderAndIsr, *, rule: CommitRule, durable: bool, end: Offset, flushed_end: Offset,
+        watermark: Offset, lag_ms_max: int, now: Millis,
         least: int = 1, heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
+        me, _, replicas, isr = state
         invariant(
             me in isr <= replicas, "a leader is in its ISR, and that among the replicas", me, isr, replicas
         )

@@ -39,7 +39,7 @@ from andiron.records.control import end_marker
 from andiron.records.validate import Allowance, check_produced, check_records
 from andiron.replication.commit_rule import CommitRule, isr_watermark
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
-from andiron.replication.leader import LeaderReplica
+from andiron.replication.leader import LeaderAndIsr, LeaderReplica
 
 PRODUCER = "producer"
 EPOCH_PER_TRANSACTION = 2  # the transaction version since which each has an epoch of its own
@@ -105,20 +105,19 @@ class Partition:
     # ── roles ────────────────────────────────────────────────────────────────────────
 
     def lead(
-        self, me: NodeId, epoch: LeaderEpoch, replicas: frozenset[NodeId], isr: frozenset[NodeId], *,
-        watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark,
-        heard: Mapping[NodeId, Millis] = MappingProxyType({}),
+        self, state: LeaderAndIsr, *, watermark: Offset, now: Millis, lag_ms_max: int,
+        rule: CommitRule = isr_watermark, heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        """Become the leader for `epoch`."""
-        self._check_epoch_rises(epoch)
+        """Become the leader, as the controller says, or for the metadata log the quorum."""
+        self._check_epoch_rises(state.leader_epoch)
         watermark = min(max(watermark, self.watermark), self.log.end)
-        self.epoch, self._follower = epoch, None
+        self.epoch, self._follower = state.leader_epoch, None
         self._leader = LeaderReplica(
-            me, replicas, isr, rule=rule, durable=self.log.settings.flush_messages == 1,
+            state, rule=rule, durable=self.log.settings.flush_messages == 1,
             end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
             least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now, heard=heard,
         )  # fmt: skip
-        self._leader.confirmed(isr)
+        self._leader.confirmed(state.isr)
         self._check_offsets()
 
     def follow(self, epoch: LeaderEpoch, watermark: Offset) -> None:
