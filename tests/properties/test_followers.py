@@ -14,6 +14,7 @@ from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ProtocolError
 from andiron.records.batch import iterate
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next
+from andiron.replication.leader import LeaderAndIsr
 from properties.effort import tries
 from unit.log.logs import ID, ORDERS, append, open_log
 
@@ -30,7 +31,7 @@ class Replica:
     def lead(self, epoch: int) -> None:
         members = frozenset({1, 2})
         self.partition.lead(
-            self.me, epoch, members, frozenset({self.me}), watermark=0, now=0, lag_ms_max=1000
+            LeaderAndIsr(self.me, epoch, members, frozenset({self.me})), watermark=0, now=0, lag_ms_max=1000
         )
 
     def answer(self, offset: int, last_epoch: int, max_bytes: int) -> FetchPartitionData:

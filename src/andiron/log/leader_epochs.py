@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from andiron.log.checkpoints import decode_lines, encode_lines, whole_number
 from andiron.model.ids import NO_EPOCH, LeaderEpoch, Offset
+from andiron.model.invariant import invariant
 
 NO_OFFSET = Offset(-1)
 
@@ -53,6 +54,10 @@ class LeaderEpochs:
         if epoch < 0 or start < 0 or (epoch == self.latest and start >= self._starts[-1]):
             return
         self._cut(min(bisect_left(self._epochs, epoch), bisect_left(self._starts, start)))
+        invariant(
+            not self._epochs or (self._epochs[-1] < epoch and self._starts[-1] < start),
+            "leader epochs and their first offsets rise", self._epochs[-1:], epoch, self._starts[-1:], start,
+        )  # fmt: skip
         self._epochs.append(epoch)
         self._starts.append(start)
         self.latest = LeaderEpoch(epoch)

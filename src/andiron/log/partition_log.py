@@ -11,6 +11,9 @@ producer and its epoch. Cost is per batch, and nothing but that one write goes t
 
 Reading finds the segment, and that the position; the answer is a slice of a file, below the caller's `upto`.
 
+    PartitionLog     the log
+    LogAppendInfo    what became of a batch that was appended: its offsets, or that it was there already
+
 The laws:
 - A failed append changes nothing, in memory or in the file: KAFKA_STORAGE_ERROR says why. That error from
   anything else leaves the log as it is, for a restart to put right.
@@ -38,6 +41,7 @@ from andiron.log.storage import storage, storage_error
 from andiron.log.timestamp_lookup import TimestampAndOffset
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition, wall_time
+from andiron.model.invariant import invariant
 from andiron.records.batch import Batch, stamp, stamp_append_time
 
 NO_APPEND_TIME = -1
@@ -246,6 +250,13 @@ class PartitionLog:
             self.epochs.truncate_end(self.end)
             self.segments.snapshots.keep(self.segments.bases, self.end)
             self.producers = recovery.replay_producers(self.segments, self.end, self.notices)
+            invariant(
+                self.start <= self.end <= offset,
+                "a truncated log ends at the cut",
+                self.start,
+                self.end,
+                offset,
+            )
             self._active.file.sync()  # last of all: a log that cannot be synced is cut all the same
             if self._active.next_offset() < self.end:
                 self._roll(self.end, now)  # where compaction left nothing: the name tells the next start
@@ -385,6 +396,13 @@ class PartitionLog:
             self._active.append_run(run.data, run.places(), wall_time(now))
         except OSError as error:
             raise storage_error(self.partition, error) from error
+        invariant(
+            base <= first.base_offset <= last.last_offset,
+            "batches follow the log end offset",
+            base,
+            first,
+            last,
+        )
         self.end = Offset(last.next_offset)
         for batch in run.batches:
             self.epochs.assign(batch.leader_epoch, batch.base_offset)

@@ -24,6 +24,7 @@ from typing import NamedTuple, Protocol
 
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NO_EPOCH, LeaderEpoch, Millis, Offset
+from andiron.model.invariant import invariant
 
 BASE_OFFSET_BYTES = 8  # with which every batch begins
 
@@ -141,7 +142,11 @@ class FollowerReplica:
         log, base = self._log, Offset(int.from_bytes(records[:BASE_OFFSET_BYTES], "big"))
         if base < log.end and (log.start == log.end or log.end <= leader_start):
             self._restart(base, now)  # nothing is here, or nothing of it is there any more
+        end = log.end
         log.append_replicated(records, now)
+        invariant(
+            log.end >= end >= self.watermark, "a log that is appended to grows", log.end, end, self.watermark
+        )
 
     def _cut(self, offset: Offset, now: Millis) -> None:
         self.watermark = min(self.watermark, offset)
@@ -150,6 +155,7 @@ class FollowerReplica:
         else:
             self._log.truncate(offset, now)
         self.watermark = min(self.watermark, self._log.end)
+        invariant(self._log.end <= offset, "what was truncated is gone", self._log.end, offset)
 
     def _restart(self, offset: Offset, now: Millis) -> None:
         """Begin again at `offset`, with nothing.

@@ -32,9 +32,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Millis, NodeId, Offset
+from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.invariant import invariant
 from andiron.replication.commit_rule import NOTHING, CommitRule
 
 SILENCE = 10  # the part of replica.lag.time.max.ms for which one that has everything may say nothing
@@ -52,6 +54,16 @@ class Progress:
     broker_epoch: int = -1  # of the life in which it fetched
 
 
+class LeaderAndIsr(NamedTuple):
+    """What the controller says of a partition: who leads it and since which leader epoch, who has replicas, and who of
+    them is in sync."""
+
+    leader: NodeId
+    leader_epoch: LeaderEpoch
+    replicas: frozenset[NodeId]
+    isr: frozenset[NodeId]
+
+
 class LeaderReplica:
     """One partition's replicas, as its leader sees them for the span of one leader epoch."""
 
@@ -61,11 +73,15 @@ class LeaderReplica:
     )  # fmt: skip
 
     def __init__(
-        self, me: NodeId, replicas: frozenset[NodeId], isr: frozenset[NodeId], *, rule: CommitRule,
-        durable: bool, end: Offset, flushed_end: Offset, watermark: Offset, lag_ms_max: int, now: Millis,
+        self, state: LeaderAndIsr, *, rule: CommitRule, durable: bool, end: Offset, flushed_end: Offset,
+        watermark: Offset, lag_ms_max: int, now: Millis,
         least: int = 1, heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        assert me in isr <= replicas
+        me, _, replicas, isr = state
+        invariant(
+            me in isr <= replicas, "a leader is in its ISR, and that among the replicas", me, isr, replicas
+        )
+        invariant(watermark <= end, "the high watermark is not above the log end offset", watermark, end)
         self.isr = self.proposed = isr
         self.end, self.flushed_end, self.watermark = end, flushed_end, watermark
         self.epoch_start = end  # what earlier leaders wrote ends here
@@ -84,7 +100,8 @@ class LeaderReplica:
 
     def appended(self, end: Offset) -> bool:
         """The leader's own log now ends at `end`."""
-        assert end >= self.end, "a leader never truncates its own log"
+        if end < self.end:
+            invariant(False, "a leader never truncates its own log", end, self.end)
         for replica, seen in self._progress.items():
             seen.caught_up_at = self._caught_up_at(replica, seen)
         self.end = end
@@ -128,6 +145,7 @@ class LeaderReplica:
 
     def confirmed(self, isr: frozenset[NodeId]) -> bool:
         """The controller has settled on `isr`."""
+        invariant(isr - {self._me} <= self._progress.keys(), "the ISR is among the replicas", isr)
         self.isr = self.proposed = isr
         return self._advance(self.held)
 

@@ -9,6 +9,7 @@ from andiron.model.errors import ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.records.builder import build
 from andiron.records.record import Record
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 
 NAME = TopicPartition("t", 0)
@@ -22,7 +23,7 @@ def hosted(**settings):
 
 def leading(epoch=0, replicas=ALONE, isr=ALONE, watermark=0, **settings):
     partition = hosted(**settings)
-    partition.lead(1, epoch, replicas, isr, watermark=watermark, now=0, lag_ms_max=1_000)
+    partition.lead(LeaderAndIsr(1, epoch, replicas, isr), watermark=watermark, now=0, lag_ms_max=1_000)
     return partition
 
 

@@ -1,7 +1,7 @@
 """What a leader counts as committed, and whom it counts as in sync."""
 
 from andiron.replication.commit_rule import isr_watermark
-from andiron.replication.leader import LeaderReplica
+from andiron.replication.leader import LeaderAndIsr, LeaderReplica
 
 LAG = 10_000
 
@@ -10,7 +10,11 @@ def leading(replicas=(1, 2, 3), isr=None, end=10, durable=False, **given):
     members = frozenset(replicas)
     fields = {"flushed_end": end, "watermark": 0, "lag_ms_max": LAG, "now": 0, **given}
     return LeaderReplica(
-        1, members, frozenset(isr or members), rule=isr_watermark, durable=durable, end=end, **fields
+        LeaderAndIsr(1, 0, members, frozenset(isr or members)),
+        rule=isr_watermark,
+        durable=durable,
+        end=end,
+        **fields,
     )
 
 
@@ -109,9 +113,8 @@ def test_min_insync_replicas_asks_for_no_more_than_there_are():
 
 
 def test_what_counts_on_disk_only_waits_for_it_and_what_need_not_any_more_counts_at_once():
-    leader = LeaderReplica(
-        1, frozenset({1}), frozenset({1}), rule=isr_watermark, durable=True, end=0, flushed_end=0,
-        watermark=0, lag_ms_max=1_000, now=0,
+    leader = LeaderReplica(LeaderAndIsr(1, 0, frozenset({1}), frozenset({1})), rule=isr_watermark, durable=True,
+        end=0, flushed_end=0, watermark=0, lag_ms_max=1_000, now=0,
     )  # fmt: skip
     assert not leader.appended(5)
 

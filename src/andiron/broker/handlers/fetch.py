@@ -147,7 +147,9 @@ class Fetch:
         to_look_at = session.fresh if session is not None and self._incremental else self.asked
         self.is_long = len(to_look_at) > SLICE
         self.found: list[LogReadResult] = []
-        self._judged: dict[Hashable, LogReadResult] = {}  # a follower's positions, until they are read from
+        self._judged: dict[
+            Hashable, tuple[Partition, LogReadResult]
+        ] = {}  # positions, until they are read from
         self._has_looked = self._just_looked = False
         self._size = self._left = 0
         self._topics: dict[tuple[str, bytes], FetchableTopicResponse] = {}
@@ -191,10 +193,10 @@ class Fetch:
         """Judge the position that a follower names in a partition, and take note of what it holds."""
         with suppress(ProtocolError):  # its answer will say what is wrong
             reader, found = self._reader_of(asked), LogReadResult(asked)
-            found.partition = partition = self._partition(asked, reader)
+            partition = found.partition = self._partition(asked, reader)
             reader.judge(partition, found)
-            found.judged_in = partition.epoch
-            self._judged[asked.key] = found
+            found.seen = standing(partition)
+            self._judged[asked.key] = partition, found
             reader.note(partition, found, now)
 
     # ── what there is to read ────────────────────────────────────────────────────────
@@ -275,61 +277,55 @@ class Fetch:
         )
 
     def _count(self, found: LogReadResult) -> None:
-        asked = found.asked
-        if found.traffic is None:
+        asked, partition = found.asked, found.partition
+        if partition is None:
             broker = self._broker
             traffic = broker.replica_manager.traffic.asked_for(asked.topic, asked.topic_id, broker.image)
             count(traffic.failed_fetches, found.error.name)
         else:
-            self._reader.count(found.traffic, found)
+            self._reader.count(partition.traffic, found)
 
     def _look(self, asked: CachedPartition, left: int, *, at_least_one: bool) -> LogReadResult:
+        """Judge a position, unless that has just been done, and read from it: at most what is `left` of the answer."""
+        reader = self._reader_of(asked)
+        judged = self._judged.pop(asked.key, None) if self._judged else None
+        found, wanted = LogReadResult(asked), asked.wanted
         try:
-            return self._read(asked, left, at_least_one=at_least_one)
+            is_judged = judged is not None and judged[1].is_judged
+            partition = judged[0] if judged is not None and is_judged else self._partition(asked, reader)
+            if self._session is not None:
+                self._session.watch(asked, partition)  # it tells when it moves
+            else:
+                asked.partition = partition
+            found.leader = reader.hint(asked)
+            if judged is not None and is_judged:
+                found.snapshot, found.diverging = judged[1].snapshot, judged[1].diverging
+            else:
+                reader.judge(partition, found)
+            log = partition.log
+            found.partition, found.start = partition, log.start
+            found.seen = _, watermark, _ = standing(partition)
+            found.watermark, found.last_stable = watermark, log.last_stable(watermark)
+            found.moved = watermark > wanted.high_watermark
+            if found.snapshot is not None or found.diverging is not None or reader.withheld(partition, found):
+                return found
+            limit = min(wanted.partition_max_bytes, left)
+            if limit > 0 or at_least_one:
+                offset, upto = Offset(wanted.fetch_offset), reader.end(partition, found)
+                piece = partition.read(offset, max(0, limit), upto, at_least_one=at_least_one)
+                if piece is not None:
+                    found.records = piece
+                was_too_large = offset < upto and not len(found.records)
+                found.is_all = not was_too_large  # for the room that was left
+                if self._read_committed:
+                    end = offset if piece is None else Offset(piece.next_offset)
+                    found.aborted = _aborted(partition, offset, end)
         except ProtocolError as error:
             refused = LogReadResult(asked, error.code)
             if error.code in LED_ELSEWHERE:
                 refused.leader = leader_told(self._hints, asked)
             return refused
-
-    def _read(self, asked: CachedPartition, left: int, *, at_least_one: bool) -> LogReadResult:
-        """Judge a position, unless that has just been done, and read from it: at most what is `left` of the answer."""
-        reader, found = self._reader_of(asked), self._judged.pop(asked.key, None) if self._judged else None
-        if found is not None and found.is_judged and found.partition is not None:
-            partition = found.partition
-            self._keep(asked, partition)
-            found.leader = reader.hint(asked)
-        else:
-            found, partition = LogReadResult(asked), self._partition(asked, reader)
-            self._keep(asked, partition)
-            found.leader = reader.hint(asked)
-            reader.judge(partition, found)
-        log, wanted = partition.log, asked.wanted
-        found.partition, found.traffic, found.start = partition, partition.traffic, log.start
-        found.seen = _, watermark, _ = standing(partition)
-        found.watermark, found.last_stable = watermark, log.last_stable(watermark)
-        found.moved = watermark > wanted.high_watermark
-        if found.snapshot is not None or found.diverging is not None or reader.withheld(partition, found):
-            return found
-        limit = min(wanted.partition_max_bytes, left)
-        if limit > 0 or at_least_one:
-            offset, upto = Offset(wanted.fetch_offset), reader.end(partition, found)
-            piece = partition.read(offset, max(0, limit), upto, at_least_one=at_least_one)
-            if piece is not None:
-                found.records = piece
-            was_too_large = offset < upto and not len(found.records)
-            found.is_all = not was_too_large  # for the room that was left
-            if self._read_committed:
-                end = offset if piece is None else Offset(piece.next_offset)
-                found.aborted = _aborted(partition, offset, end)
         return found
-
-    def _keep(self, asked: CachedPartition, partition: Partition) -> None:
-        """The next look need not look it up; in a session, it tells when it moves."""
-        if self._session is None:
-            asked.partition = partition
-        else:
-            self._session.watch(asked, partition)
 
     def _is_news(self, found: LogReadResult) -> bool:
         asked = found.asked

@@ -71,6 +71,7 @@ from andiron.quorum.records import VotersRecord
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.quorum.voter_set import NOWHERE, VoterSet
 from andiron.replication.commit_rule import in_own_epoch, majority_watermark
+from andiron.replication.leader import LeaderAndIsr
 
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
 LANE = "quorum"
@@ -330,8 +331,9 @@ class RaftClient:
         self._trusted()
         voters = frozenset([*self.quorum.voters, self.me])
         self.partition.lead(
-            self.me, effect.epoch, voters, voters, watermark=self.snapshots.table.committed, now=now,
-            lag_ms_max=FOLLOWER_LAG_MS_MAX, rule=in_own_epoch(self._majority_holds, self.partition.log.end),
+            LeaderAndIsr(self.me, effect.epoch, voters, voters), watermark=self.snapshots.table.committed,
+            now=now, lag_ms_max=FOLLOWER_LAG_MS_MAX,
+            rule=in_own_epoch(self._majority_holds, self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
         if self.voters.begin(effect.first_record, self.partition, now):

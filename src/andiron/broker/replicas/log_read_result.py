@@ -1,7 +1,7 @@
 """What reading one partition gave a fetch: records or an error, and the offsets that are told with them.
 
 A follower's fetch is judged before its position is noted, and read after the positions of all its partitions are: the
-result of the first is completed by the second, unless the partition has another leader epoch by then (`is_judged`).
+second goes by the result of the first, unless the partition has another leader epoch by then (`is_judged`).
 
 Read next: partition_readers.py, which judges; handlers/fetch.py.
 """
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from andiron.broker.replicas.fetch_sessions import CachedPartition
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.preferred_read_replica import HERE
-from andiron.broker.telemetry.traffic import TopicTraffic
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import NO_EPOCH, LeaderEpoch, NodeId, Offset
+from andiron.model.ids import LeaderEpoch, NodeId, Offset
 from andiron.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -45,11 +44,9 @@ class LogReadResult:
     moved: bool = False  # more is committed than whoever asks knows of
     nearer: NodeId = HERE  # the replica to read from instead
     is_all: bool = False  # nothing that it has was left out for want of room
-    traffic: TopicTraffic | None = None  # where what is sent is counted; None with an error
     is_throttled: bool = False  # what is sent counts against the quota of followers (KIP-73)
     partition: Partition | None = None  # that was read; None with an error
-    judged_in: LeaderEpoch = NO_EPOCH  # the leader epoch in which a follower's position was judged
-    seen: tuple[int, int, int] | None = (
+    seen: tuple[LeaderEpoch, Offset, Offset] | None = (
         None  # where the partition stood: leader epoch, high watermark, log end
     )
 
@@ -57,7 +54,9 @@ class LogReadResult:
     def is_judged(self) -> bool:
         """Whether what was judged of a follower's position still holds: this leader leads in the same epoch."""
         partition = self.partition
-        return partition is not None and partition.leads and partition.epoch == self.judged_in
+        if partition is None or self.seen is None:
+            return False
+        return partition.leads and partition.epoch == self.seen[0]
 
     @property
     def has_moved(self) -> bool:

@@ -30,6 +30,7 @@ from andiron.log.partition_log import PartitionLog, Slice
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition, wall_time
+from andiron.model.invariant import invariant
 from andiron.model.settings import MAX_LONG
 from andiron.records.batch import Batch
 from andiron.records.builder import recompress
@@ -38,7 +39,7 @@ from andiron.records.control import end_marker
 from andiron.records.validate import Allowance, check_produced, check_records
 from andiron.replication.commit_rule import CommitRule, isr_watermark
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
-from andiron.replication.leader import LeaderReplica
+from andiron.replication.leader import LeaderAndIsr, LeaderReplica
 
 PRODUCER = "producer"
 EPOCH_PER_TRANSACTION = 2  # the transaction version since which each has an epoch of its own
@@ -104,30 +105,50 @@ class Partition:
     # ── roles ────────────────────────────────────────────────────────────────────────
 
     def lead(
-        self, me: NodeId, epoch: LeaderEpoch, replicas: frozenset[NodeId], isr: frozenset[NodeId], *,
-        watermark: Offset, now: Millis, lag_ms_max: int, rule: CommitRule = isr_watermark,
-        heard: Mapping[NodeId, Millis] = MappingProxyType({}),
+        self, state: LeaderAndIsr, *, watermark: Offset, now: Millis, lag_ms_max: int,
+        rule: CommitRule = isr_watermark, heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        """Become the leader for `epoch`."""
+        """Become the leader, as the controller says, or for the metadata log the quorum."""
+        self._check_epoch_rises(state.leader_epoch)
         watermark = min(max(watermark, self.watermark), self.log.end)
-        self.epoch, self._follower = epoch, None
+        self.epoch, self._follower = state.leader_epoch, None
         self._leader = LeaderReplica(
-            me, replicas, isr, rule=rule, durable=self.log.settings.flush_messages == 1,
+            state, rule=rule, durable=self.log.settings.flush_messages == 1,
             end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
             least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now, heard=heard,
         )  # fmt: skip
-        self._leader.confirmed(isr)
+        self._leader.confirmed(state.isr)
+        self._check_offsets()
 
     def follow(self, epoch: LeaderEpoch, watermark: Offset) -> None:
         """Become a follower for `epoch`; what it knows to be committed is `watermark`, or more if it led before."""
+        self._check_epoch_rises(epoch)
         watermark = max(watermark, self.watermark)
         self.epoch, self._leader, self._guards = epoch, None, None
         self._follower = FollowerReplica(self.log, watermark)
+        self._check_offsets()
+
+    def _check_epoch_rises(self, epoch: LeaderEpoch) -> None:
+        invariant(epoch >= self.epoch, "a leader epoch never goes back", self.name, epoch, self.epoch)
+
+    def _check_offsets(self) -> None:
+        """Where the offsets of a replica must lie: asked when its role or its ISR changes, which is seldom."""
+        start, watermark, end = self.log.start, self.watermark, self.log.end
+        last_stable = self.log.last_stable(watermark)
+        invariant(
+            start <= last_stable <= watermark <= end,
+            "log start <= LSO <= high watermark <= log end", self.name, start, last_stable, watermark, end,
+        )  # fmt: skip
 
     def settle_isr(self, partition_epoch: int, isr: frozenset[NodeId]) -> frozenset[NodeId]:
         """The controller has settled on these in-sync replicas, whoever leads; returns those before. A leader goes by
         it from `lead`, `settle` or `confirm` on; what it would rather have is its proposal (replication/leader.py)."""
-        assert partition_epoch > self.partition_epoch, "what the controller has settled is never taken back"
+        invariant(
+            partition_epoch > self.partition_epoch,
+            "a partition epoch rises",
+            partition_epoch,
+            self.partition_epoch,
+        )
         before, self._isr, self.partition_epoch = self._isr, isr, partition_epoch
         return before
 
@@ -141,6 +162,7 @@ class Partition:
         leader = self.leader()
         leader.reassigned(replicas, now)
         leader.confirmed(isr)
+        self._check_offsets()
 
     def leader(self) -> LeaderReplica:
         """This partition's leader state, or the error of asking the wrong broker."""
@@ -191,13 +213,13 @@ class Partition:
 
     def take(self, fetched: FetchPartitionData, now: Millis) -> Next:
         """Take in what the leader has answered."""
-        assert self._follower is not None, "only followers fetch"
+        assert self._follower is not None, "a follower takes in what it fetched"
         self.traffic.replicated_in += len(fetched.records)
         return self._follower.take(fetched, now)
 
     def go_to(self, leader_start: Offset, leader_end: Offset, now: Millis) -> None:
         """The leader's log does not have the end of this one."""
-        assert self._follower is not None, "only followers fetch"
+        assert self._follower is not None, "a follower takes in what it fetched"
         self._follower.go_to(leader_start, leader_end, now)
 
     # ── writing ──────────────────────────────────────────────────────────────────────

@@ -39,6 +39,7 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
+from andiron.replication.leader import LeaderAndIsr
 
 UNTOLD = b""  # no directory: the controller has yet to hear of this one
 AT_A_TIME = 20  # logs that are opened in one step: the disk may take its time over each
@@ -219,7 +220,7 @@ class ReplicaManager:
         elif is_new:
             self._fetcher_manager.leave(partition)
             partition.lead(
-                self._me, wanted.leader_epoch, replicas, isr, watermark=watermark, now=now,
+                LeaderAndIsr(self._me, wanted.leader_epoch, replicas, isr), watermark=watermark, now=now,
                 lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._follower_states.heard,
             )  # fmt: skip
         elif partition.leads:

@@ -16,6 +16,7 @@ from andiron.model.ids import NEVER, TopicPartition
 from andiron.model.machine import Decision, LogLoaded, Promise, TimePassed
 from andiron.records.builder import build
 from andiron.records.record import Record
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 from worlds.noting import NotedStep
 
@@ -83,7 +84,9 @@ class World:
         return partition
 
     def lead(self, partition, epoch):
-        partition.lead(1, epoch, ALONE, ALONE, watermark=partition.log.end, now=0, lag_ms_max=1_000)
+        partition.lead(
+            LeaderAndIsr(1, epoch, ALONE, ALONE), watermark=partition.log.end, now=0, lag_ms_max=1_000
+        )
 
     def serve(self, partition):
         self.coordinator.follow(partition, 0)

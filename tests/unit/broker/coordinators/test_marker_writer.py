@@ -13,6 +13,7 @@ from andiron.records.batch import iterate
 from andiron.records.builder import build
 from andiron.records.control import end_marker_of
 from andiron.records.record import Record
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 from worlds.noting import NotedStep
 
@@ -46,7 +47,7 @@ class World:
     def host(self, name, **settings):
         log = PartitionLog.open(MemoryDisk(), f"/data/{name}", name, ID, LogSettings(**settings), now=0)
         partition = self.partitions[name] = Partition(name, ID, log)
-        partition.lead(1, 0, ALONE, ALONE, watermark=0, now=0, lag_ms_max=1_000)
+        partition.lead(LeaderAndIsr(1, 0, ALONE, ALONE), watermark=0, now=0, lag_ms_max=1_000)
         return partition
 
     def write(self, *names, marker=None):

@@ -10,6 +10,7 @@ from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.model.machine import Decision, InTransaction, Promise
 from andiron.records.control import ControlType, control_batch
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 from worlds.noting import NotedStep
 
@@ -40,7 +41,7 @@ def disk():
 def shard_on(disk, **settings):
     log = PartitionLog.open(disk, "/data/sums-0", NAME, ID, LogSettings(**settings), now=0)
     partition = Partition(NAME, ID, log)
-    partition.lead(1, 0, ALONE, ALONE, watermark=0, now=0, lag_ms_max=1_000)
+    partition.lead(LeaderAndIsr(1, 0, ALONE, ALONE), watermark=0, now=0, lag_ms_max=1_000)
     return Shard(partition, Sum(), lambda number: (None, number.encode()), NotedStep())
 
 

@@ -6,6 +6,7 @@ from andiron.broker.coordinators import transaction_admission
 from andiron.broker.handlers import txn_offset_commit
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode
+from andiron.replication.leader import LeaderAndIsr
 from andiron.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
@@ -166,7 +167,10 @@ def test_a_commit_whose_group_moves_while_the_question_is_out_is_sent_to_the_nex
     if comes_back:
         everybody = frozenset({1})
         partition.lead(
-            1, partition.epoch + 1, everybody, everybody, watermark=led.watermark, now=node.now, lag_ms_max=1
+            LeaderAndIsr(1, partition.epoch + 1, everybody, everybody),
+            watermark=led.watermark,
+            now=node.now,
+            lag_ms_max=1,
         )
         shards.follow(partition, node.now)
 

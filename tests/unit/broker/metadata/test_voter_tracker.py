@@ -11,6 +11,7 @@ from andiron.log.settings import LogSettings
 from andiron.model.ids import Address
 from andiron.quorum.voter_set import VoterNode, VoterSet
 from andiron.records.batch import iterate
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 from worlds.cluster import properties
 
@@ -28,7 +29,9 @@ class Here:
         settings = NodeSettings.load(properties(1, (1, 2, 3), founder=founder))
         log = PartitionLog.open(MemoryDisk(), "/m", METADATA, TOPIC_ID, LogSettings(), now=0)
         self.partition = Partition(METADATA, TOPIC_ID, log)
-        self.partition.lead(1, 1, frozenset({1}), frozenset({1}), watermark=0, now=0, lag_ms_max=1)
+        self.partition.lead(
+            LeaderAndIsr(1, 1, frozenset({1}), frozenset({1})), watermark=0, now=0, lag_ms_max=1
+        )
         self.changes = []
         self.voters = VoterTracker(settings, SimpleNamespace(metadata_id=MINE))
         self.voters.load(self.partition, 0, None)

@@ -11,6 +11,7 @@ from andiron.model.effects import Close
 from andiron.model.ids import NEVER, TopicPartition
 from andiron.records.builder import build
 from andiron.records.record import Record
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 
 NAME, ID, ALONE = TopicPartition("t", 0), b"\x01" * 16, frozenset({1})
@@ -39,7 +40,7 @@ def step(room):
 def leading(**settings):
     log = PartitionLog.open(MemoryDisk(), "/data/t-0", NAME, ID, LogSettings(**settings), now=0)
     partition = Partition(NAME, ID, log)
-    partition.lead(1, 0, ALONE, ALONE, watermark=0, now=0, lag_ms_max=1_000)
+    partition.lead(LeaderAndIsr(1, 0, ALONE, ALONE), watermark=0, now=0, lag_ms_max=1_000)
     return partition
 
 

@@ -10,6 +10,7 @@ from andiron.model.effects import Flushed
 from andiron.model.ids import TopicPartition
 from andiron.records.builder import build
 from andiron.records.record import Record
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 
 
@@ -27,7 +28,7 @@ def leading(disk, number=0):
     name, topic_id = TopicPartition("t", number), b"\x01" * 16
     log = PartitionLog.open(disk, f"/data/{name}", name, topic_id, LogSettings(flush_messages=1), now=0)
     partition = Partition(name, topic_id, log)
-    partition.lead(1, 0, frozenset({1}), frozenset({1}), watermark=0, now=0, lag_ms_max=1_000)
+    partition.lead(LeaderAndIsr(1, 0, frozenset({1}), frozenset({1})), watermark=0, now=0, lag_ms_max=1_000)
     return partition
 
 

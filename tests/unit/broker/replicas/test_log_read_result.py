@@ -42,7 +42,7 @@ def test_a_position_is_judged_for_as_long_as_the_leader_epoch_lasts():
     node = SmallNode()
     node.create("t")
     partition = node.node.broker.partition_by_name("t", 0)
-    found = LogReadResult(ASKED, partition=partition, judged_in=partition.epoch)
+    found = LogReadResult(ASKED, partition=partition, seen=standing(partition))
     assert found.is_judged
 
     partition.epoch += 1

@@ -9,6 +9,7 @@ from andiron.records.batch import stamp
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.replication.follower import FetchPartitionData
+from andiron.replication.leader import LeaderAndIsr
 from andiron.sim.disk import MemoryDisk
 from unit.broker.hosting import ALONE, hosted, leading, produce, refusal
 
@@ -81,11 +82,15 @@ def test_a_partition_that_becomes_durable_takes_nothing_back():
 
 def test_a_leader_commits_anew_from_what_was_known_to_be_committed():
     partition = hosted()
-    partition.lead(1, 0, frozenset({1, 2}), frozenset({1, 2}), watermark=0, now=0, lag_ms_max=1_000)
+    partition.lead(
+        LeaderAndIsr(1, 0, frozenset({1, 2}), frozenset({1, 2})), watermark=0, now=0, lag_ms_max=1_000
+    )
     produce(partition, acks=1)
     produce(partition, acks=1)
 
-    partition.lead(1, 1, frozenset({1, 2}), frozenset({1, 2}), watermark=1, now=0, lag_ms_max=1_000)
+    partition.lead(
+        LeaderAndIsr(1, 1, frozenset({1, 2}), frozenset({1, 2})), watermark=1, now=0, lag_ms_max=1_000
+    )
 
     assert (partition.epoch, partition.watermark) == (1, 1)
 
@@ -160,7 +165,7 @@ def test_its_own_records_too_need_enough_in_sync():
 def test_where_epochs_end():
     partition = leading(epoch=0)
     produce(partition)
-    partition.lead(1, 4, ALONE, ALONE, watermark=1, now=0, lag_ms_max=1_000)
+    partition.lead(LeaderAndIsr(1, 4, ALONE, ALONE), watermark=1, now=0, lag_ms_max=1_000)
 
     assert [tuple(partition.end_of_epoch(epoch)) for epoch in (0, 4, 5)] == [(0, 1), (4, 1), (-1, -1)]
     assert partition.epoch_at_start() == 0
@@ -260,7 +265,7 @@ def test_a_follower_that_leads_begins_with_what_it_knew_to_be_committed():
     partition = hosted()
     partition.follow(0, 0)
     taken(partition, b"a", b"b", watermark=1)
-    partition.lead(1, 1, THREE, THREE, watermark=0, now=0, lag_ms_max=1_000)
+    partition.lead(LeaderAndIsr(1, 1, THREE, THREE), watermark=0, now=0, lag_ms_max=1_000)
 
     assert partition.watermark == 1
     assert partition.leader().epoch_start == 2
@@ -309,7 +314,7 @@ def test_other_replicas_must_show_themselves_before_they_count():
 def test_a_leader_that_has_written_nothing_yet_knows_where_all_earlier_epochs_ended():
     emptied = leading(epoch=7)  # by retention; a restart has forgotten who wrote what is gone
     emptied.log.restart_at(885_476, 0)
-    emptied.lead(1, 8, ALONE, ALONE, watermark=885_476, now=0, lag_ms_max=1_000)
+    emptied.lead(LeaderAndIsr(1, 8, ALONE, ALONE), watermark=885_476, now=0, lag_ms_max=1_000)
 
     assert emptied.divergence(5, 885_476) is None, "one that ends there goes on"
     assert emptied.divergence(5, 885_480) == (5, 885_476)
@@ -318,7 +323,7 @@ def test_a_leader_that_has_written_nothing_yet_knows_where_all_earlier_epochs_en
 def test_what_another_wrote_in_an_epoch_that_is_not_known_here_is_taken_back_to_where_this_one_began():
     partition = leading(epoch=4)
     produce(partition, b"a", b"b")
-    partition.lead(1, 7, ALONE, ALONE, watermark=0, now=0, lag_ms_max=1_000)
+    partition.lead(LeaderAndIsr(1, 7, ALONE, ALONE), watermark=0, now=0, lag_ms_max=1_000)
 
     assert partition.divergence(5, 6) == (4, 2)
     assert partition.divergence(4, 2) is None

@@ -96,9 +96,12 @@ def test_a_followers_position_is_judged_once_and_not_again_when_it_is_read_from(
         replica_state=ReplicaState(2, life), topics=[FetchTopic("", partition.topic_id, [wanted])]
     )
 
-    with patch.object(Partition, "divergence", autospec=True, side_effect=Partition.divergence) as judged:
+    with (
+        patch.object(Partition, "divergence", autospec=True, side_effect=Partition.divergence) as judged,
+        patch.object(Broker, "partition", autospec=True, side_effect=Broker.partition) as looked_up,
+    ):
         answer = cluster.answer(1, request, 18)
 
     assert error_of(answer.responses[0].partitions[0]) == "NONE"
-    assert judged.call_count == 1
+    assert judged.call_count == looked_up.call_count == 1
     assert partition.leader().progress()[2].offset == 1
