@@ -28,6 +28,7 @@ from andiron.broker.metadata.snapshot_fetch import SnapshotFetch
 from andiron.broker.replicas.fetch_messages import fetched
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.line import Line
 from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
 from andiron.quorum.snapshot import SnapshotId
 from andiron.records.batch import iterate
@@ -132,7 +133,10 @@ class QuorumFetch:
         try:
             wait_ms = self._take(response, epoch, leader, now)
         except ProtocolError as error:
-            log.error("the metadata log cannot be written: %s", error.detail)
+            log.error(Line(
+                "Metadata log cannot be written: this node falls behind its controllers; check the disk",
+                error=error.detail,
+            ))  # fmt: skip
             wait_ms = REFUSED_MS
         if wait_ms:
             self._fetch_at = Millis(now + wait_ms)
@@ -190,7 +194,10 @@ class QuorumFetch:
                 )
             partition.log.restart_at(whole.id.end, now)
         except ProtocolError as error:
-            log.error("the metadata log cannot be written: %s", error.detail)
+            log.error(Line(
+                "Metadata log cannot go on from snapshot {snapshot}, which is fetched again",
+                snapshot=whole.id, error=error.detail,
+            ))  # fmt: skip
             self._fetch_at = Millis(now + REFUSED_MS)
             return
         member.snapshots.drop_before(whole.id.end)

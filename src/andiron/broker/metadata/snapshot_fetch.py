@@ -25,6 +25,7 @@ from andiron.controller.image import Image
 from andiron.log.disk import File
 from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId
+from andiron.model.line import Line
 from andiron.quorum.events import LeaderAway, LeaderHeard, LeaderSeen
 from andiron.quorum.snapshot import SnapshotId
 from andiron.wire.messages.fetch_snapshot import FetchSnapshotResponse, FetchSnapshotResponsePartition
@@ -64,11 +65,14 @@ class SnapshotFetch:
     def begin(self, id: SnapshotId, of: Address, epoch: LeaderEpoch, now: Millis) -> None:
         """Fetch a snapshot of the leader of this epoch."""
         assert self._coming is None, "one at a time"
-        log.info("the metadata log of this node is far behind: fetching the snapshot %s", id)
+        log.info(Line("Metadata log of this node is far behind: snapshot {snapshot} is fetched", snapshot=id))
         try:
             self._coming = coming = _Coming(id, of, epoch, self._files.begin(id))
         except OSError as error:
-            log.error("a snapshot cannot be written: %s", error)
+            log.error(Line(
+                "Metadata snapshot {snapshot} cannot be written; tried again; check the disk",
+                snapshot=id, error=error,
+            ))  # fmt: skip
             self.given_up_until = Millis(now + GIVEN_UP_MS)
             return
         self._ask(coming)
@@ -170,7 +174,10 @@ class SnapshotFetch:
 
     def _give_up(self, reason: str, now: Millis) -> None:
         assert self._coming is not None
-        log.error("the snapshot %s cannot be had: %s", self._coming.id, reason)
+        log.warning(Line(
+            "Metadata snapshot {snapshot} cannot be fetched; tried again",
+            snapshot=self._coming.id, error=reason,
+        ))  # fmt: skip
         self._files.abandon(self._coming.id)
         self._coming, self._turn_at = None, NEVER
         self.given_up_until = Millis(now + GIVEN_UP_MS)
