@@ -161,7 +161,7 @@ def _log_starts(place: Place) -> str:
 
 def _complaints(server: Nodes, made: Made, after: str) -> list[str]:
     """What no server should print: of trouble, or that it has to wait for one that has left in order."""
-    unwanted = ["Traceback", "passed over"]
+    unwanted = ["Traceback", "is skipped"]
     if after == STOP and len(made.places) == 1:
         unwanted.append("DUPLICATE_BROKER_REGISTRATION")
     return [line for line in server.printed().splitlines() if any(each in line for each in unwanted)]

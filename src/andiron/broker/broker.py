@@ -68,6 +68,7 @@ from andiron.model.chance import Chance
 from andiron.model.effects import Answered, Effect, Finished, Flush, Flushed, Reconfigure, Unanswered
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
 
@@ -176,7 +177,10 @@ class Broker:
             if clean:
                 self.directories.leave_clean_mark(self.lifecycle.epoch)
         except OSError as error:
-            log.error("the next start will have to look through the logs: %s", error)
+            log.error(Line(
+                "Clean shutdown cannot be recorded: the next start recovers every log; check the disk",
+                error=error,
+            ))  # fmt: skip
             return False
         return clean
 

@@ -252,7 +252,7 @@ class ChaosCluster:
             properties["metadata.log.dir"] = metadata  # on a disk of its own, which stays quick
             path = os.path.join(place, PROPERTIES)
             write_whole(path, render(properties).encode())
-            started = [*command(path), "--brake", self._brake(node.id)]
+            started = command(path, "--brake", self._brake(node.id))
             children[node.id] = Child(node.id, started, os.path.join(place, "andiron.log"))
         return children
 

@@ -25,12 +25,16 @@ from andiron.cli.hints import DEFAULT_HOST, DEFAULT_PORT, listening, say_how_to_
 from andiron.cli.local_cluster.layout import NODES_MAX, is_cluster
 from andiron.cli.local_cluster.lifeline import end_with
 from andiron.cli.options import as_pairs
-from andiron.edge.main import LOG_FORMAT, run
+from andiron.edge.log_format import FORMATS, JSON, TEXT
+from andiron.edge.main import run
+from andiron.model.line import Line
 
 DEFAULT_DATA = "data"
 # Loaded when asked for: a node by itself needs no client.
 CLUSTER, IDENTITY = "andiron.cli.local_cluster.start", "andiron.cli.identity"
 FSYNC = "log.flush.interval.messages"
+
+log = logging.getLogger(__name__)
 
 
 @click.command()
@@ -86,6 +90,15 @@ FSYNC = "log.flush.interval.messages"
 @click.option("--restart", is_flag=True, help="With --brokers: start a node again that has ended.")
 @click.option("--quiet", is_flag=True, help="Print problems only.")
 @click.option(
+    "--log-format",
+    type=click.Choice(FORMATS),
+    default=TEXT,
+    show_default=True,
+    envvar="ANDIRON_LOG_FORMAT",
+    show_envvar=True,
+    help="The log as lines for people, or as one JSON object a line for programs; with --brokers, each node's.",
+)
+@click.option(
     "--until-stdin-closes", is_flag=True, hidden=True, help="Stop in order when nobody holds stdin any more."
 )
 @click.option(
@@ -107,6 +120,7 @@ def up(
     chosen: dict[str, str],
     fsync: bool,
     quiet: bool,
+    log_format: str,
 ) -> None:
     """Start a node: a broker and a controller in one process, for any Kafka client.
 
@@ -139,6 +153,7 @@ def up(
             controllers=controller_port or None,
             restart=restart,
             quiet=quiet,
+            log_format=log_format,
         )
         raise click.exceptions.Exit(code)
     if restart:
@@ -167,7 +182,7 @@ def up(
         import_module(IDENTITY).claim(directories, cluster_id, settings.node_id)
     elif not settings.is_alone:
         import_module(IDENTITY).check_founded(directories, f"andiron up --config {config or 'FILE'}")
-    raise click.exceptions.Exit(_run(settings, quiet, brake, hints=not until_stdin_closes))
+    raise click.exceptions.Exit(_run(settings, quiet, brake, log_format, hints=not until_stdin_closes))
 
 
 def node_by_itself(host: str, port: int, controller_port: int | None = None) -> dict[str, str]:
@@ -190,14 +205,24 @@ def node_by_itself(host: str, port: int, controller_port: int | None = None) -> 
     }
 
 
-def _run(settings: NodeSettings, quiet: bool, brake: str | None, hints: bool) -> int:
+def _run(settings: NodeSettings, quiet: bool, brake: str | None, log_format: str, hints: bool) -> int:
     if quiet:
-        logging.basicConfig(level=logging.WARNING, format=LOG_FORMAT)
-        return run(settings, brake=brake)
-    code = run(settings, announce=_announce if hints else _announce_place, brake=brake)
-    if not code:
+        return run(settings, brake=brake, log_format=log_format, log_level=logging.WARNING)
+    if log_format == JSON:
+        announce = _announce_in_log
+    else:
+        announce = _announce if hints else _announce_place
+    code = run(settings, announce=announce, brake=brake, log_format=log_format)
+    if not code and log_format == JSON:
+        log.info(Line("Node has stopped; everything is on the disk"))
+    elif not code:
         click.echo("andiron: stopped; everything is on the disk", err=True)
     return code
+
+
+def _announce_in_log(settings: NodeSettings) -> None:
+    """The same for programs."""
+    log.info(Line("Node serves", version=__version__, address=_address(settings), dirs=settings.log_dirs))
 
 
 def _announce(settings: NodeSettings) -> None:

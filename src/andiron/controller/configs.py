@@ -23,6 +23,7 @@ from andiron.controller.settings import MIN_INSYNC, ControllerSettings
 from andiron.controller.topics import name_fault
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NodeId
+from andiron.model.line import Line
 from andiron.model.machine import Decision
 from andiron.model.settings import LIST, Row, SettingError, meant
 from andiron.wire.messages import alter_configs as legacy
@@ -242,7 +243,10 @@ class _Alteration:
                 self.records.append(ConfigRecord(*key, name, value))
                 row = self._row(key[0], name)
                 if row.inert and row.parse(value) != row.default:
-                    log.warning("without effect: %s of %s (%s)", name, key[1] or "all brokers", row.inert)
+                    log.warning(Line(
+                        "Setting {setting} has no effect here",
+                        setting=name, resource=key[1] or "all brokers", reason=row.inert,
+                    ))  # fmt: skip
 
 
 def _given(name: str, value: str | None) -> str:

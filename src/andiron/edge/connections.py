@@ -22,11 +22,13 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from andiron.broker.node.seldom import Seldom
 from andiron.edge.connection import Connection
 from andiron.edge.loop import READ
 from andiron.edge.room import LATE_MS
 from andiron.model.effects import Connected, Disconnected
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 
 if TYPE_CHECKING:
     from andiron.edge.host import Host
@@ -55,6 +57,7 @@ class Connections:
         self.waits = 0  # how often listeners had to let connections wait
         self.given_up = 0  # connections of clients that were closed for other nodes
         self.sweep_at = Millis(host.now + self._sweep_ms())
+        self._seldom = Seldom()
         self.on_sweep: list[Callable[[], None]] = []  # who else is to be called then
 
     def __len__(self) -> int:
@@ -81,7 +84,11 @@ class Connections:
         if count >= settings.max_connections_per_ip:
             self.refused += 1
             link.close()
-            log.info("refused a connection from %s: it has %d (max.connections.per.ip)", address, count)
+            if (suppressed := self._seldom.again(address, self._host.now)) is not None:
+                log.warning(Line(
+                    "Connections from {client} are refused: max.connections.per.ip is reached",
+                    client=address, count=count, suppressed=suppressed,
+                ))  # fmt: skip
             return
         self._from_address[address] = count + 1
         self.accepted += 1
@@ -96,7 +103,11 @@ class Connections:
 
     def cannot_accept(self, why: str) -> None:
         """The system refuses another descriptor: wait for one that is given back, or a little."""
-        log.warning("cannot accept a connection: %s", why)
+        if (suppressed := self._seldom.again(why, self._host.now)) is not None:
+            log.warning(Line(
+                "Connections have to wait: the system refuses another descriptor; raise LimitNOFILE",
+                error=why, suppressed=suppressed,
+            ))  # fmt: skip
         self._pause(self._listeners)
         self.sweep_at = min(self.sweep_at, Millis(self._host.now + RETRY_MS))
 
@@ -106,7 +117,10 @@ class Connections:
             return
         self._host.room.waiting.pop(connection, None)
         level = logging.DEBUG if usual else logging.INFO
-        log.log(level, "closed connection %d from %s: %s", connection.id, connection.address, reason)
+        log.log(level, Line(
+            "Connection from {client} is closed",
+            client=connection.address, connection=connection.id, reason=reason,
+        ))  # fmt: skip
         self._host.loop.forget(connection.fd)
         connection.close()
         self._requests_of_closed += connection.requests
@@ -120,9 +134,10 @@ class Connections:
         """It has to wait; those who have room and do not use it leave it."""
         room = self._host.room
         if not room.waiting:
-            log.warning(
-                "large requests have to wait: others hold %d bytes (queued.max.request.bytes)", room.taken
-            )
+            log.warning(Line(
+                "Large requests have to wait: others hold all of queued.max.request.bytes",
+                bytes=room.taken,
+            ))  # fmt: skip
         room.waiting[connection] = None
         for each in self.by_number.values():
             each.leave_room()
@@ -194,8 +209,10 @@ class Connections:
         """Let whoever comes to these wait, and whoever comes to others in."""
         if listeners and not self._paused:
             self.waits += 1
-            names = ", ".join(each.name for each in listeners)
-            log.warning("%d connections, the limit is %d: more to %s wait", self._counted, self.limit, names)
+            log.warning(Line(
+                "Connections have to wait: max.connections is reached",
+                count=self._counted, limit=self.limit, listeners=[each.name for each in listeners],
+            ))  # fmt: skip
         self._paused = bool(listeners)
         for each in self._listeners:
             if each in listeners:

@@ -49,6 +49,7 @@ from andiron.model.effects import (
 )
 from andiron.model.errors import AndironError
 from andiron.model.ids import NEVER, Millis
+from andiron.model.line import Line
 
 if TYPE_CHECKING:
     from andiron.broker.node.node import Node
@@ -138,7 +139,7 @@ class Host:
                 raise CannotServe(self._node.trouble)
             if self.now - said_at >= WAITING_MS:
                 said_at = self.now
-                log.warning("not let in yet: %s", self._node.waits_for)
+                log.warning(Line("Node is not ready yet", reason=self._node.waits_for))
         if not self._stop_wanted:
             self.connections.open_doors([each for each in listeners if each not in inner])
 
@@ -148,9 +149,9 @@ class Host:
         while not self._stop_wanted:
             self.turn()
             if self._node.broken is not None:
-                log.error("the node ends: %s", self._node.broken)
+                log.error(Line("Node ends: it cannot go on", error=self._node.broken))
                 return self._fall()
-        log.info("stopping")
+        log.info(Line("Node stops: controlled shutdown"))
         self._leave()
         return self._wind_down()
 
@@ -201,10 +202,10 @@ class Host:
         missed_ms, self._missed_ms = self._clock.missed_ms - self._missed_ms, self._clock.missed_ms
         if missed_ms >= TOLD_MS and self.now >= self._calm_about_pauses_until:
             self._calm_about_pauses_until = Millis(self.now + WAITING_MS * 12)
-            log.warning(
-                "this node stood still for %.1f s: its machine has too much to do, or it was stopped",
-                missed_ms / 1_000,
-            )
+            log.warning(Line(
+                "Node stood still: its machine has too much to do, or the process was stopped",
+                ms=missed_ms,
+            ))  # fmt: skip
         return missed_ms > 0
 
     @property
@@ -226,7 +227,10 @@ class Host:
                 connection.flush()
             except Exception:
                 self.failures += 1
-                log.exception("what is due on connection %s cannot be sent", connection.id)
+                log.exception(Line(
+                    "Responses cannot be sent: a bug in Andiron; please report it",
+                    connection=connection.id,
+                ))  # fmt: skip
                 connection.give_up("what is due cannot be sent")
 
     def _fall(self) -> bool:
@@ -297,7 +301,9 @@ class Host:
 
     def _failed(self, event: Event) -> None:
         self.failures += 1
-        log.exception("the node failed at %s", type(event).__name__)
+        log.exception(
+            Line("Node failed at {event}: a bug in Andiron; please report it", event=type(event).__name__)
+        )
         if type(event) is Woken:
             self._calm_until = Millis(self.now + CALM_MS)
         elif isinstance(event, Received | Connected) and event.conn in self.connections.by_number:

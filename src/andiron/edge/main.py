@@ -34,18 +34,19 @@ from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
 from andiron.edge.host import Host
 from andiron.edge.listener import Listener
+from andiron.edge.log_format import JSON, TEXT, write_log
 from andiron.edge.loop import Loop
 from andiron.edge.slow_disk import SlowDisk
 from andiron.edge.worker import Worker
 from andiron.log.directory import owners
 from andiron.model.errors import AndironError
+from andiron.model.line import Line
 
 if TYPE_CHECKING:
     from andiron.edge.metrics.server import MetricsServer
 
 # Loaded when asked for: a node that nobody watches starts without.
 CATALOG, SERVER = "andiron.edge.metrics.catalog", "andiron.edge.metrics.server"
-LOG_FORMAT = "%(asctime)s %(levelname).1s %(name)s: %(message)s"
 SPARE_DESCRIPTORS = 64  # for what is neither a log's file nor a connection
 
 log = logging.getLogger(__name__)
@@ -97,18 +98,24 @@ def run(
     announce: Callable[[NodeSettings], None] = lambda settings: None,
     sendfile: bool = False,
     brake: str | None = None,
+    log_format: str = TEXT,
+    log_level: int = logging.INFO,
 ) -> int:
     """Run a node until a signal ends it; the exit code. `announce` is called when it serves.
 
-    With a `brake` its disk can be made slow (slow_disk.py).
+    With a `brake` its disk can be made slow (slow_disk.py). A log for programs has the line in it that says why the
+    node does not start; people read that as any command would say it.
     """
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=LOG_FORMAT)
+    write_log(log_format, settings.node_id, log_level)
     for notice in settings.notices:
-        log.warning("%s", notice)
+        log.warning(Line("Settings of the file have no effect", reason=notice))
     try:
         assembly = _started(settings, sendfile, brake)
     except (AndironError, OSError) as error:
-        print(f"andiron: {error}", file=sys.stderr)
+        if log_format == JSON:
+            log.error(Line("Node does not start", error=error))
+        else:
+            print(f"andiron: {error}", file=sys.stderr)
         return 1
     with contextlib.closing(assembly):
         if not assembly.host.is_stopping:
@@ -219,7 +226,7 @@ def _raise_descriptor_limit() -> int:
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
             soft = hard
         except (OSError, ValueError):
-            log.info("the limit of open files stays at %d", soft)
+            log.warning(Line("Limit of open files cannot be raised; set LimitNOFILE", limit=soft))
     return 1 << 20 if soft == resource.RLIM_INFINITY else soft
 
 

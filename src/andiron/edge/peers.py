@@ -28,6 +28,7 @@ from andiron.edge.loop import BROKEN, READ, WRITE
 from andiron.edge.outbox import Outbox
 from andiron.model.effects import Answered, Call, Unanswered
 from andiron.model.ids import NEVER, Address, Millis
+from andiron.model.line import Line
 
 if TYPE_CHECKING:
     from andiron.edge.host import Host
@@ -93,7 +94,9 @@ class Peers:
         """A link is gone, with all that waits on it."""
         del self._links[link.key]
         told = f"{link.key[0]}: {reason}"
-        log.debug("the link to %s (%s) is closed: %s", *link.key, reason)
+        log.debug(
+            Line("Connection to {address} is closed", address=link.key[0], lane=link.key[1], reason=reason)
+        )
         self._failed += [Unanswered(each.token, told) for each in link.waiting]
 
     def close_all(self) -> None:

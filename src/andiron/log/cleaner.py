@@ -30,6 +30,7 @@ from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
 from andiron.model.ids import Millis, Offset, TopicPartition
+from andiron.model.line import Line
 
 _log = logging.getLogger(__name__)
 
@@ -84,10 +85,16 @@ class Cleaner:
         log, generation, job = self._under_way
         self._under_way = None
         if isinstance(result, UncleanableLog):
-            _log.error("%s is not compacted any more until a restart: %s", log.partition, result.reason)
+            _log.error(Line(
+                "Partition {partition} is damaged and not compacted until a restart; see `andiron log verify`",
+                partition=log.partition, error=result.reason,
+            ))  # fmt: skip
             self._damaged[log.partition] = result.reason
         elif result is None:
-            _log.warning("compaction of %s failed and will be tried again: %s", log.partition, error)
+            _log.warning(Line(
+                "Compaction of partition {partition} failed; tried again",
+                partition=log.partition, error=error,
+            ))  # fmt: skip
         elif log.generation == generation and self._swap(log, result, now):
             self._note(log, result.cleaned_upto)
             return log
@@ -148,7 +155,9 @@ class Cleaner:
             notices: list[str] = []
             self._cleaned[parent] = load_offsets(self._disk, f"{parent}/{CLEANED_UPTO}", notices)
             for notice in notices:
-                _log.warning(notice)
+                _log.warning(
+                    Line("Log directory {dir} was repaired as it was opened", dir=parent, repair=notice)
+                )
         return self._cleaned[parent]
 
     def _save(self, log: PartitionLog) -> None:
@@ -156,7 +165,10 @@ class Cleaner:
         try:
             save_offsets(self._disk, f"{parent}/{CLEANED_UPTO}", self._cleaned[parent])
         except OSError as error:
-            _log.warning("%s/%s could not be written: %s", parent, CLEANED_UPTO, error)
+            _log.warning(Line(
+                "Cleaner checkpoint cannot be written; tried again",
+                file=f"{parent}/{CLEANED_UPTO}", error=error,
+            ))  # fmt: skip
 
 
 def _job(log: PartitionLog, share: LogToClean, now: Millis, means: CleanerBudget) -> CompactionJob:

@@ -34,6 +34,7 @@ from andiron.log.indexes import SegmentIndexes
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, NO_TIMESTAMP
+from andiron.model.line import Line
 from andiron.records.batch import Batch
 
 RELATIVE_OFFSET_MAX = (1 << 31) - 1
@@ -393,5 +394,7 @@ class Segment:
         if self._rebuilt:
             raise error
         self._rebuilt = True
-        _log.warning("%s: %s; rebuilding the indexes", self.path, error.detail)
+        _log.warning(
+            Line("Indexes of segment {file} are wrong and are rebuilt", file=self.path, error=error.detail)
+        )
         self.rebuild_indexes()

@@ -128,7 +128,7 @@ def test_a_wait_of_its_own_that_comes_to_nothing_is_reported(node, caplog):
         )
 
     assert found == []
-    assert "left undone: " in caplog.text and "elsewhere" in caplog.text
+    assert "leaves undone" in caplog.text and "elsewhere" in caplog.text
 
 
 def test_a_wait_of_its_own_outlives_every_connection(node):

@@ -19,7 +19,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[NodeSettings]:
     """The settings that a node would have been started with."""
     nodes: list[NodeSettings] = []
 
-    def run(settings: NodeSettings, announce: Any = None, brake: str | None = None) -> int:
+    def run(settings: NodeSettings, announce: Any = None, **_options: Any) -> int:
         nodes.append(settings)
         if announce is not None:
             announce(settings)
@@ -161,7 +161,7 @@ def test_a_cluster_is_laid_out_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert asked == [
         (
             (3, str(tmp_path), "localhost", 9092, chosen),
-            {"metrics": None, "controllers": None, "restart": True, "quiet": False},
+            {"metrics": None, "controllers": None, "restart": True, "quiet": False, "log_format": "text"},
         )
     ]
 

@@ -118,7 +118,7 @@ def test_clients_do_not_keep_other_nodes_out(caplog):
         play.connect()
         waiting = play.knock()
         play.turn(2)
-        assert "2 connections, the limit is 2: more to PLAINTEXT wait" in caplog.text
+        assert "max.connections is reached count=2 limit=2 listeners=[PLAINTEXT]" in caplog.text
 
         for client in (play.connect(to=to_controller), play.connect(to=to_broker)):
             client.send(b"echo:in")

@@ -32,6 +32,7 @@ from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
 from andiron.model.invariant import invariant
+from andiron.model.line import Line
 from andiron.model.machine import Coordinating, LogLoaded, TimePassed
 from andiron.model.timers import Timers
 
@@ -135,8 +136,11 @@ class Coordinator(Generic[M]):
         try:
             self._run(index, request, now, 0)
         except ProtocolError as error:
-            if (since := self._log_limiter.again(error.detail, now)) is not None:
-                log.warning("%s-%d: what is due has to wait: %s%s", self.topic, index, error.detail, since)
+            if (suppressed := self._log_limiter.again(error.detail, now)) is not None:
+                log.warning(Line(
+                    "Coordinator of partition {partition} cannot write what is due, and tries again",
+                    partition=f"{self.topic}-{index}", error=error.detail, suppressed=suppressed,
+                ))  # fmt: skip
             if index in self._shards:
                 self.timers.set(index, Millis(now + RETRY_MS))
 
@@ -145,7 +149,10 @@ class Coordinator(Generic[M]):
         try:
             position = shard.load(self._plan.read, position, LOAD_BYTES)
         except ProtocolError as error:
-            log.error("%s cannot be loaded yet: %s", shard.partition.name, error.detail)
+            log.error(Line(
+                "Coordinator of partition {partition} cannot read its log and serves nobody yet; check the disk",
+                partition=shard.partition.name, error=error.detail,
+            ))  # fmt: skip
             self._begin_again(index, shard, now)
             return
         if position < shard.partition.log.end:

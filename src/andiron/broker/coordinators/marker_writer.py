@@ -30,6 +30,7 @@ from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.groups.records import TransactionEnded
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
+from andiron.model.line import Line
 
 MARKER_MS = 30_000  # to be committed in; the coordinator tries again
 
@@ -70,9 +71,11 @@ class MarkerWriter:
             if written is not None:
                 self._note(partition, written, marker, now)
             pending[name] = partition, written or partition.written_before(now)
-        if refused and (since := self._log_limiter.again(marker.producer_id, now)) is not None:
-            others = f", and {len(refused) - 1} more" if len(refused) > 1 else ""
-            log.warning("the marker of producer %d: %s%s%s", marker.producer_id, refused[0], others, since)
+        if refused and (suppressed := self._log_limiter.again(marker.producer_id, now)) is not None:
+            log.warning(Line(
+                "Transaction marker of producer {producer_id} is not written everywhere; its coordinator tries again",
+                producer_id=marker.producer_id, error=refused[0], count=len(refused), suppressed=suppressed,
+            ))  # fmt: skip
         return _wait(outcome, pending, now)
 
     def _note(self, partition: Partition, written: LogAppendResult, marker: Marker, now: Millis) -> None:

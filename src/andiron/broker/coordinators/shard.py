@@ -30,6 +30,7 @@ from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, wall_time
+from andiron.model.line import Line
 from andiron.model.machine import DecidingMachine, Decision, Promise
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
@@ -80,7 +81,11 @@ class Shard(Generic[M]):
         try:
             self.machine.replay(record, offset)
         except ProtocolError as error:
-            log.warning("%s, offset %d: passed over: %s", self.partition.name, offset, error.detail)
+            log.warning(Line(
+                "Record of {topic} makes no sense and is skipped",
+                topic=self.partition.name.topic, partition=self.partition.name, offset=offset,
+                error=error.detail,
+            ))  # fmt: skip
 
     def run(self, request: object, now: Millis, timeout_ms: int = 0) -> Wait:
         """Decide a request; the Wait gives its response once everything it rests on is committed."""
@@ -165,7 +170,10 @@ def understood(where: str, offset: int, decode: Callable[..., T | None], *given:
     try:
         return decode(*given)
     except ProtocolError as error:
-        log.warning("%s, offset %d: passed over: %s", where, offset, error.detail)
+        log.warning(Line(
+            "Record of {topic} makes no sense and is skipped",
+            topic=where, offset=offset, error=error.detail,
+        ))  # fmt: skip
         return None
 
 
@@ -174,7 +182,10 @@ def readable(batch: Batch, where: str) -> Iterator[Record]:
     try:
         yield from records_of(batch)
     except ProtocolError as error:
-        log.warning("%s, batch at offset %d: passed over: %s", where, batch.base_offset, error.detail)
+        log.warning(Line(
+            "Batch of {topic} cannot be read to its end; the rest of it is skipped",
+            topic=where, offset=batch.base_offset, error=error.detail,
+        ))  # fmt: skip
 
 
 def _too_late() -> object:

@@ -30,6 +30,7 @@ from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Marker, Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 from andiron.records.batch import Batch
 from andiron.transactions.records import TransactionRecord, decode_record, encode_record
 from andiron.transactions.requests import Markers, MarkersWritten
@@ -129,10 +130,11 @@ class TransactionCoordinator:
         """Let the machine know; if it cannot write that down, nobody else is going to tell it again."""
 
         def again(error: ProtocolError) -> None:
-            if (since := self._log_limiter.again(shard, now)) is not None:
-                log.warning(
-                    "%s: its end cannot be written yet: %s%s", told.transactional_id, error.detail, since
-                )
+            if (suppressed := self._log_limiter.again(shard, now)) is not None:
+                log.warning(Line(
+                    "Transaction {transactional_id} cannot be completed in the log of its coordinator yet; tried again",
+                    transactional_id=told.transactional_id, error=error.detail, suppressed=suppressed,
+                ))  # fmt: skip
             self._retries.at(Millis(now + RETRY_MS), lambda now: self._complete(shard, told, now))
 
         if not shard.gone:

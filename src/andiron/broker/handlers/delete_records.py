@@ -18,6 +18,7 @@ from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
+from andiron.model.line import Line
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.delete_records import (
     DeleteRecordsPartition,
@@ -77,7 +78,10 @@ def _keep_starts(broker: Broker, pending: list[Pending]) -> None:
     try:
         broker.checkpoints.save_starts()
     except OSError as error:
-        log.error("records are deleted only until the next start, for that cannot be written: %s", error)
+        log.error(Line(
+            "Log start offsets cannot be written: DeleteRecords is refused; check the disk, and delete again",
+            error=error,
+        ))  # fmt: skip
         for _, _, result in pending:
             result.low_watermark, result.error_code = -1, ErrorCode.KAFKA_STORAGE_ERROR.number
         pending.clear()

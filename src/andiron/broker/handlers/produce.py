@@ -42,6 +42,7 @@ from andiron.broker.telemetry.traffic import count
 from andiron.controller.topics import is_internal
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 from andiron.records.validate import Allowance, BadRecords
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.produce import (
@@ -186,9 +187,12 @@ def refused(broker: Broker, index: int, error: ProtocolError) -> PartitionProduc
     if isinstance(error, BadRecords):
         answer.record_errors = [BatchIndexAndErrorMessage(*bad) for bad in error.records]
     if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
-        since = broker.log_limiter.again(error.detail, broker.step.now)
-        if since is not None:
-            log.error("what was produced cannot be written: %s%s", error.detail, since)
+        suppressed = broker.log_limiter.again(error.detail, broker.step.now)
+        if suppressed is not None:
+            log.error(Line(
+                "Produce is refused with KAFKA_STORAGE_ERROR: the log cannot be written; check the disk",
+                error=error.detail, suppressed=suppressed,
+            ))  # fmt: skip
     return answer
 
 

@@ -22,6 +22,7 @@ from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Marker
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, TopicPartition
+from andiron.model.line import Line
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -43,10 +44,11 @@ def handle(broker: Broker, request: Request[WriteTxnMarkersRequest]) -> InSlices
     markers, latest = request.body.markers, _latest_epoch(broker)
     beyond = [marker for marker in markers if marker.coordinator_epoch > latest]
     if beyond:
-        log.warning(
-            "%d of %d markers are refused, the first of producer %d: no coordinator is at epoch %d, as far as it is "
-            "known here", len(beyond), len(markers), beyond[0].producer_id, beyond[0].coordinator_epoch,
-        )  # fmt: skip
+        log.warning(Line(
+            "Transaction markers are refused: no coordinator known here has reached their epoch; look who sends them",
+            count=len(beyond), producer_id=beyond[0].producer_id,
+            coordinator_epoch=beyond[0].coordinator_epoch,
+        ))  # fmt: skip
     asked = yield from each(markers, lambda marker: _write(broker, marker, latest, request.now), SLICE)
     written = Wait.all(asked)
     return written.and_then(

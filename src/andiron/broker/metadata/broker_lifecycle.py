@@ -37,6 +37,7 @@ from andiron.controller.image import BrokerImage
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, NodeId
 from andiron.model.invariant import invariant
+from andiron.model.line import Line
 from andiron.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from andiron.wire.messages.broker_registration import (
     BrokerRegistrationRequest,
@@ -225,19 +226,23 @@ class BrokerLifecycle:
             if response is not None:
                 code = ErrorCode.of(response.error_code)
                 if code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
-                    log.info(
-                        "broker %d is not registered until the session of the one before it runs out",
-                        self.me,
-                    )
+                    log.info(Line(
+                        "Broker {broker} registers when the session of its predecessor has run out",
+                        broker=self.me, error=code.name,
+                    ))  # fmt: skip
                     why = code.meaning
                 else:
                     why = self._why(code)
-                    log.error("broker %d is not registered: %s", self.me, why)
+                    log.error(Line(
+                        "Broker {broker} is refused by the controller and serves nobody",
+                        broker=self.me, error=why,
+                    ))  # fmt: skip
                 self.trouble = f"broker {self.me} is not taken in by its cluster: {why}"
             self._due = Millis(now + RETRY_MS * 5)
             return
         self._move(LifecycleEvent.REGISTERED)
         self.epoch, self.trouble, self._was_fenced = response.broker_epoch, None, False
+        log.info(Line("Broker {broker} is registered", broker=self.me, broker_epoch=self.epoch))
         self._due = Millis(now + self._settings.membership.broker_heartbeat_interval_ms)
         self.metadata_moved(now)
 
@@ -270,8 +275,10 @@ class BrokerLifecycle:
             ErrorCode.STALE_BROKER_EPOCH.number,
             ErrorCode.BROKER_ID_NOT_REGISTERED.number,
         ):
-            meaning = ErrorCode.of(response.error_code).meaning
-            log.warning("broker %d %s: %s", self.me, "leaves" if leaves else "registers again", meaning)
+            log.warning(Line(
+                "Broker {broker} was forgotten by the controller, and registers again unless it is stopping",
+                broker=self.me, broker_epoch=self.epoch, error=ErrorCode.of(response.error_code).name,
+            ))  # fmt: skip
             self._move(LifecycleEvent.REFUSED)
             self._due = now
         elif leaves:
@@ -296,7 +303,10 @@ class BrokerLifecycle:
         def refused(error: ProtocolError) -> Any:
             if error.code is not ErrorCode.REQUEST_TIMED_OUT:
                 return kind(error_code=error.code.number)
-            log.info("the controller does not answer: %s", error.detail)
+            log.warning(Line(
+                "Controller does not answer broker {broker}, which asks again; see `andiron cluster quorum`",
+                broker=self.me, error=error.detail,
+            ))  # fmt: skip
             return None
 
         self._step.later(wait.or_else(refused), answered)

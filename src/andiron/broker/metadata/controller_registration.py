@@ -22,6 +22,7 @@ from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.features import OFFERED
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, NodeId
+from andiron.model.line import Line
 from andiron.wire.messages.controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
@@ -78,7 +79,10 @@ class ControllerRegistration:
 
     def _answered(self, response: ControllerRegistrationResponse) -> None:
         if response.error_code:
-            log.info("this controller is not registered yet: %s", ErrorCode.of(response.error_code).meaning)
+            log.info(Line(
+                "Controller {controller} is not registered yet, and tries again",
+                controller=self._settings.node_id, error=ErrorCode.of(response.error_code).name,
+            ))  # fmt: skip
             self._due = Millis(self._step.now + RETRY_MS)
 
 

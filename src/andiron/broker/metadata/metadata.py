@@ -47,6 +47,7 @@ from andiron.controller.records import MetadataRecord, decode_record, encode_rec
 from andiron.model.chance import Chance
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, Millis, NodeId, Offset
+from andiron.model.line import Line
 from andiron.model.machine import LogLoaded, TimePassed
 from andiron.records.batch import Batch
 
@@ -128,6 +129,11 @@ class Metadata:
         """Whether the controller is here: it is made, and its log is still led in the epoch that it was made for."""
         shard = self._shard
         return shard is not None and self.raft.leads and shard.epoch == self.partition.epoch
+
+    @property
+    def is_of_this_epoch(self) -> bool:
+        """Whether what takes effect next was written in the present epoch of the metadata log."""
+        return self.partition.log.epochs.epoch_of(self.applied) == self.partition.epoch
 
     @property
     def controller_id(self) -> NodeId:
@@ -244,14 +250,20 @@ class Metadata:
         for node in self._watch.take_gone(now):
             broker = self.image.brokers.get(node)
             if broker is not None and not broker.fenced:
-                log.warning("node %d is gone: its connection broke, and it does not come back", node)
+                log.warning(Line(
+                    "Broker {broker} is gone: its connection to the controller broke, and it did not come back",
+                    broker=node,
+                ))  # fmt: skip
                 self._see_to(BrokerGone(node), now)
 
     def _see_to(self, request: object, now: Millis) -> None:
         try:
             self.decide(request, now, 0)
         except ProtocolError as error:
-            log.warning("the controller cannot do what is due: %s", error.detail)
+            log.warning(Line(
+                "Controller cannot write what is due to the metadata log, and tries again",
+                error=error.detail,
+            ))  # fmt: skip
             self._controller_at = self._rests_until = Millis(now + RETRY_MS)
 
     # ── what is committed ────────────────────────────────────────────────────────────

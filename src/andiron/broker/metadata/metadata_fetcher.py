@@ -28,6 +28,7 @@ from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
 from andiron.broker.replicas.follower_fetch import fetch_partition_data
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.line import Line
 from andiron.quorum.events import LeaderHeard, LeaderNamed, LeaderUnreachable
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.records.batch import iterate
@@ -130,7 +131,10 @@ class MetadataFetcher:
         try:
             wait_ms = self._take(response, epoch, leader, now)
         except ProtocolError as error:
-            log.error("the metadata log cannot be written: %s", error.detail)
+            log.error(Line(
+                "Metadata log cannot be written: this node falls behind its controllers; check the disk",
+                error=error.detail,
+            ))  # fmt: skip
             wait_ms = REFUSED_MS
         if wait_ms:
             self._fetch_at = Millis(now + wait_ms)
@@ -188,7 +192,10 @@ class MetadataFetcher:
                 )
             partition.log.restart_at(whole.id.end, now)
         except ProtocolError as error:
-            log.error("the metadata log cannot be written: %s", error.detail)
+            log.error(Line(
+                "Metadata log cannot go on from snapshot {snapshot}, which is fetched again",
+                snapshot=whole.id, error=error.detail,
+            ))  # fmt: skip
             self._fetch_at = Millis(now + REFUSED_MS)
             return
         raft.snapshots.drop_before(whole.id.end)

@@ -26,6 +26,7 @@ from andiron.log.layout import LOG
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.ids import Millis, Offset
+from andiron.model.line import Line
 from andiron.quorum.snapshot_format import parse_file_name
 
 LOG_SETTINGS = LogSettings(flush_messages=1, retention_ms=-1, retention_bytes=-1, max_message_bytes=8 << 20)
@@ -58,7 +59,7 @@ class MetadataLog:
         )
         held = PartitionLog.open(self._disk, self._directory, METADATA, TOPIC_ID, settings, now=now)
         for notice in held.notices:
-            log.warning("%s", notice)
+            log.warning(Line("Metadata log was repaired as it was opened", partition=METADATA, repair=notice))
         if self._mark.load() > held.end:
             self._mark.lower_to(held.end)
         held.on_cut = lambda cut: self._mark.lower_to(cut.flushed_end)

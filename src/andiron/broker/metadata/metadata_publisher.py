@@ -5,7 +5,8 @@
                                         ├─ groups         told of topics that came and went
                                         ├─ lifecycle      told of brokers: of this one, above all
                                         ├─ known_brokers  told of them too, for clients
-                                        └─ settings       those that change while the node runs
+                                        ├─ settings       those that change while the node runs
+                                        └─ news           told in the log of the active controller
 
 Nothing else opens a partition or gives it a role. What the node says and does between two steps is as of one place in
 the metadata log: all of a delta takes effect, or none of it.
@@ -27,12 +28,14 @@ import logging
 from andiron.broker.coordinators.coordinators import Coordinators
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.news import News
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.housekeeping import Housekeeping
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.controller.image import Delta
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
 
@@ -46,11 +49,13 @@ class MetadataPublisher:
     ) -> None:  # fmt: skip
         self._metadata, self._lifecycle, self._replica_manager = metadata, lifecycle, replica_manager
         self._housekeeping, self._coordinators, self._step = housekeeping, coordinators, step
+        self._news = News()
         self._entered = False
         self.settled = False  # the partitions are those of the metadata, and nothing else lies about
 
     def follow(self, now: Millis) -> Delta:
         """Let newly committed metadata take effect; returns what it changed."""
+        is_decided_here = self._metadata.leads and self._metadata.is_of_this_epoch
         self._metadata.apply()
         self._entered = self._entered or self._may_enter()
         if not self._entered:
@@ -66,6 +71,7 @@ class MetadataPublisher:
             self._metadata.known_brokers.moved(self._metadata.image, now)
             self._lifecycle.metadata_moved(now)
             self._replica_manager.brokers_moved(now)
+        self._news.tell(delta, self._metadata.image, aloud=self.settled and is_decided_here)
         self._step.moved(self._metadata.partition)
         return delta
 
@@ -94,7 +100,7 @@ class MetadataPublisher:
         self._housekeeping.start(now)
         self._replica_manager.watch_isrs(now)
         if told := self._metadata.image.unserved.told():
-            log.warning("kept for Kafka, and not enforced here: %s", told)
+            log.warning(Line("Metadata that only Kafka acts on is kept and not enforced here", kept=told))
 
     def _changed(self, partition: Partition, now: Millis) -> None:
         """A partition is here, has another role or other settings, or is gone."""

@@ -44,6 +44,7 @@ from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.invariant import invariant
+from andiron.model.line import Line
 from andiron.model.settings import MAX_LONG
 from andiron.quorum.election_state import NOBODY, ElectionStateFile
 from andiron.quorum.election_timeouts import ElectionTimeouts
@@ -217,7 +218,10 @@ class RaftClient:
         try:
             effects = self.quorum.step(event, now)
         except OSError as error:
-            log.error("the state of the quorum cannot be written: %s", error)
+            log.error(Line(
+                "Quorum state cannot be written: this node neither votes nor is elected; check the disk",
+                error=error,
+            ))  # fmt: skip
             self.quorum.postpone(Millis(now + POSTPONED_MS))
             return
         self._carry_out(effects, now)
@@ -278,7 +282,7 @@ class RaftClient:
                 "a new node joins theirs with an empty folder and --cluster-id"
             )
         if trouble != self.trouble:
-            log.error("%s", trouble)
+            log.error(Line("Controllers refuse this node", error=trouble))
         self.trouble = trouble
 
     def _doubt(self, now: Millis) -> None:
@@ -291,11 +295,11 @@ class RaftClient:
                 f"the controllers remember another process as node {self.me}: if it is gone they forget it in some "
                 f"seconds; if not, {advice}"
             )
-            log.info("%s", self.trouble)
+            log.info(Line("Controllers know another process by the id of this node", error=self.trouble))
         elif now - self._doubted_at >= DOUBTED_FOR * self.patience_ms:
             trouble = f"another process is node {self.me}; {advice}"
             if trouble != self.trouble:
-                log.error("%s", trouble)
+                log.error(Line("Controllers hear of two processes with the id of this node", error=trouble))
             self.trouble = trouble
 
     def _trusted(self) -> None:
@@ -318,7 +322,10 @@ class RaftClient:
                 case BecameLeader():
                     self._lead(effect, now)
                 case BecameFollower(epoch, leader):
-                    log.info("node %d leads the metadata in epoch %d", leader, epoch)
+                    log.info(Line(
+                        "Controller {leader} leads the metadata quorum",
+                        leader=leader, quorum_epoch=epoch,
+                    ))  # fmt: skip
                     self.leader_before = leader
                     self._follow(epoch)
                     self.fetch(now)
@@ -327,7 +334,10 @@ class RaftClient:
                     self.fetching.soon(now)
 
     def _lead(self, effect: BecameLeader, now: Millis) -> None:
-        log.info("this node leads the metadata in epoch %d", effect.epoch)
+        log.info(Line(
+            "Controller {leader} leads the metadata quorum: this node is the active controller",
+            leader=self.me, quorum_epoch=effect.epoch,
+        ))  # fmt: skip
         self._trusted()
         voters = frozenset([*self.quorum.voters, self.me])
         self.partition.lead(
@@ -395,7 +405,7 @@ class RaftClient:
     def voters_changed(self, now: Millis) -> None:
         """The log names other voters than before."""
         voters = self.voters.latest.ids
-        log.info("the voters of the metadata are %s", ", ".join(map(str, voters)))
+        log.info(Line("Voters of the metadata quorum are {voters}", voters=list(voters)))
         self.quorum.change_voters(voters, now, in_log=self.voters.history.is_in_log)
         if self.quorum.leads:
             counted, leader = frozenset([*voters, self.me]), self.partition.leader()
@@ -411,5 +421,5 @@ class RaftClient:
     def _resign_if_removed(self, now: Millis) -> None:
         """A leader that is no voter any more has done its last deed once that is committed."""
         if self.me not in self.quorum.voters and self.voters.history.changed_at < self.partition.watermark:
-            log.info("this node is no voter any more, and leads the metadata no more")
+            log.info(Line("Controller {controller} is no voter any more and resigns", controller=self.me))
             self.stop(now)

@@ -26,6 +26,7 @@ from andiron.log.disk import File
 from andiron.model.errors import AndironError, ErrorCode
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId
 from andiron.model.invariant import invariant
+from andiron.model.line import Line
 from andiron.quorum.events import LeaderHeard, LeaderNamed, LeaderUnreachable
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.wire.messages.fetch_snapshot import FetchSnapshotResponse, FetchSnapshotResponsePartition
@@ -65,11 +66,14 @@ class SnapshotFetcher:
     def begin(self, id: SnapshotId, of: Address, epoch: LeaderEpoch, now: Millis) -> None:
         """Fetch a snapshot of the leader of this epoch."""
         invariant(self._coming is None, "one snapshot is fetched at a time", id)
-        log.info("the metadata log of this node is far behind: fetching the snapshot %s", id)
+        log.info(Line("Metadata log of this node is far behind: snapshot {snapshot} is fetched", snapshot=id))
         try:
             self._coming = coming = _SnapshotDownload(id, of, epoch, self._files.begin(id))
         except OSError as error:
-            log.error("a snapshot cannot be written: %s", error)
+            log.error(Line(
+                "Metadata snapshot {snapshot} cannot be written; tried again; check the disk",
+                snapshot=id, error=error,
+            ))  # fmt: skip
             self.given_up_until = Millis(now + GIVEN_UP_MS)
             return
         self._ask(coming)
@@ -173,7 +177,10 @@ class SnapshotFetcher:
 
     def _give_up(self, reason: str, now: Millis) -> None:
         assert self._coming is not None
-        log.error("the snapshot %s cannot be had: %s", self._coming.id, reason)
+        log.warning(Line(
+            "Metadata snapshot {snapshot} cannot be fetched; tried again",
+            snapshot=self._coming.id, error=reason,
+        ))  # fmt: skip
         self._files.abandon(self._coming.id)
         self._coming, self._turn_at = None, NEVER
         self.given_up_until = Millis(now + GIVEN_UP_MS)

@@ -22,6 +22,7 @@ from andiron.log.disk import Disk, File
 from andiron.log.partition_log import PartitionLog
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import Millis, Offset
+from andiron.model.line import Line
 from andiron.quorum.records import SnapshotHeaderRecord, VotersRecord
 from andiron.quorum.snapshot_format import PART, Entry, SnapshotId, entries_of, parse_file_name
 from andiron.quorum.snapshot_table import SnapshotTable, StoredSnapshot
@@ -51,7 +52,10 @@ class SnapshotFiles:
                 assert isinstance(header, SnapshotHeaderRecord)
                 self.table.add(StoredSnapshot(found.id, size, Millis(header.last_contained_log_timestamp)))
             except (AndironError, OSError) as error:
-                log.error("the snapshot %s is passed over: %s", name, error)
+                log.error(Line(
+                    "Metadata snapshot {file} cannot be read and is skipped; check the disk",
+                    file=name, error=error,
+                ))  # fmt: skip
 
     def sweep(self) -> None:
         """Remove the snapshots that were never finished."""
@@ -75,7 +79,10 @@ class SnapshotFiles:
                         f"{self._path(id)}: {error.detail}, which this version of Andiron does not understand; open "
                         "the folder with what wrote it. Nothing was changed"
                     ) from error
-                log.error("the snapshot %s is passed over: %s", id.file_name, error)
+                log.error(Line(
+                    "Metadata snapshot {file} cannot be read and is skipped; check the disk",
+                    file=id.file_name, error=error,
+                ))  # fmt: skip
                 self.table.discard(id)
         return None
 
@@ -116,7 +123,10 @@ class SnapshotFiles:
         try:
             self.disk.remove(self._path(id) + PART)
         except OSError as error:
-            log.error("what there is of the snapshot %s stays until the next start: %s", id.file_name, error)
+            log.warning(Line(
+                "Metadata snapshot {file} is unfinished and stays until the next start",
+                file=id.file_name, error=error,
+            ))  # fmt: skip
 
     def drop_before(self, end: Offset) -> None:
         """Remove those that stand for less than `end`, whether they can be used or not."""
@@ -127,7 +137,7 @@ class SnapshotFiles:
                     self.table.discard(found.id)
                     self.disk.remove(f"{self._directory}/{name}")
         except OSError as error:
-            log.error("an old snapshot stays: %s", error)
+            log.warning(Line("Metadata snapshots that are outdated cannot be removed yet", error=error))
 
     def _path(self, id: SnapshotId) -> str:
         return f"{self._directory}/{id.file_name}"

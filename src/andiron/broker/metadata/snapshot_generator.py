@@ -27,6 +27,7 @@ from andiron.log.disk import File
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, wall_time
 from andiron.model.invariant import invariant
+from andiron.model.line import Line
 from andiron.quorum.records import ControlRecord
 from andiron.quorum.settings import MetadataLogSettings
 from andiron.quorum.snapshot_format import SnapshotId, batches_of
@@ -146,13 +147,18 @@ class SnapshotGenerator:
                 raise OSError(error)
             self._files.finish(cut.view.id, cut.file, cut.view.timestamp)
             self._cut = None
-            log.info("snapshot %s of the metadata: %d bytes", cut.view.id, cut.file.size)
+            log.info(
+                Line("Metadata snapshot {snapshot} is written", snapshot=cut.view.id, bytes=cut.file.size)
+            )
             self._clean(now)
         except (OSError, ProtocolError) as trouble:
             self._fail(trouble, now)
 
     def _fail(self, error: Exception, now: Millis) -> None:
-        log.error("no snapshot of the metadata can be written: %s", error)
+        log.error(Line(
+            "Metadata snapshot cannot be written, and the metadata log grows; tried again; check the disk",
+            error=error,
+        ))  # fmt: skip
         if self._cut is not None:
             self._files.abandon(self._cut.view.id)
             self._bytes += self._cut.bytes_before

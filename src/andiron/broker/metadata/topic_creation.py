@@ -20,6 +20,7 @@ from andiron.broker.coordinators.internal_topics import internal_topic
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 from andiron.wire.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 
 SEEN_MS = 2_000  # for what the controller has decided to be known here
@@ -37,7 +38,7 @@ def create_internal(broker: Broker, topic: str, now: Millis) -> Wait:
         result = answer.topics[0]
         if result.error_code in (ErrorCode.NONE.number, ErrorCode.TOPIC_ALREADY_EXISTS.number):
             if broker.internal_topic_errors.pop(topic, None) is not None:
-                log.info("%s is made after all", topic)
+                log.info(Line("Internal topic {topic} is created after all", topic=topic))
         else:
             refused = ErrorCode.of(result.error_code)
             _note(broker, topic, result.error_message or refused.meaning)
@@ -54,7 +55,10 @@ def create_internal(broker: Broker, topic: str, now: Millis) -> Wait:
 def _note(broker: Broker, topic: str, reason: str) -> None:
     if broker.internal_topic_errors.get(topic) != reason:
         broker.internal_topic_errors[topic] = reason
-        log.error("%s cannot be made, and its coordinators serve nobody: %s", topic, reason)
+        log.error(Line(
+            "Internal topic {topic} cannot be created, and its coordinators serve nobody",
+            topic=topic, error=reason,
+        ))  # fmt: skip
 
 
 def until_created(broker: Broker, answer: CreateTopicsResponse, respond: Callable[[], T]) -> T | Wait:

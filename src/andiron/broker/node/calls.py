@@ -22,6 +22,7 @@ from andiron.broker.node.waiting import Wait
 from andiron.model.effects import Answered, Call, Effect, Part, Unanswered
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Address, Millis
+from andiron.model.line import Line
 from andiron.wire.apis import APIS
 from andiron.wire.codec import decoder, encoder
 from andiron.wire.header import decode_response_header, encode_request_header
@@ -103,14 +104,20 @@ class Calls:
         try:
             response = _decoded(event.frame, asked.key, asked.version)
         except MalformedMessage as error:
-            log.error("%s answered %s with what is no answer: %s", asked.to, APIS[asked.key].name, error)
+            log.warning(Line(
+                "Response of {address} to {api} cannot be read and counts as none",
+                address=asked.to, api=APIS[asked.key].name, error=error,
+            ))  # fmt: skip
             response = None
         asked.then(response, now)
 
     def unanswered(self, event: Unanswered, now: Millis) -> None:
         """There will be no answer."""
         asked = self._asked.pop(event.token)
-        log.debug("%s is not answered: %s", APIS[asked.key].name, event.reason)
+        log.debug(Line(
+            "Request {api} is not answered",
+            api=APIS[asked.key].name, address=asked.to, error=event.reason,
+        ))  # fmt: skip
         asked.then(None, now)
 
 

@@ -1,7 +1,7 @@
 """Lines of the log that could come with every request: each is written now and then, with how often it was left out.
 
-    12:00:00  ERROR  produce to orders-3 failed: No space left on device
-    12:01:00  ERROR  produce to orders-3 failed: No space left on device (18,211 times since)
+    12:00:00 ERROR Produce is refused … error="No space left on device" suppressed=0
+    12:01:00 ERROR Produce is refused … error="No space left on device" suppressed=18211
 
 What an operator wants to have seen, he sees within a minute; a disk that is full must not fill the other one with lines
 that say so.
@@ -23,8 +23,8 @@ class LogLimiter:
     def __init__(self) -> None:
         self._told: dict[Hashable, list[int]] = {}  # when, and how often not since; the longest ago first
 
-    def again(self, about: Hashable, now: Millis) -> str | None:
-        """What to add to a line that is written now; None if it is too soon."""
+    def again(self, about: Hashable, now: Millis) -> int | None:
+        """How many lines were suppressed before one that is written now; None if it is too soon."""
         told = self._told.get(about)
         if told is not None and now - told[0] < EVERY_MS:
             told[1] += 1
@@ -33,4 +33,4 @@ class LogLimiter:
         if len(self._told) >= ABOUT_MAX:
             del self._told[next(iter(self._told))]
         self._told[about] = [now, 0]
-        return f" ({told[1]:,} times since)" if told is not None and told[1] else ""
+        return 0 if told is None else told[1]

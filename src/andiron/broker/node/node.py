@@ -51,6 +51,7 @@ from andiron.model.effects import (
 )
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 from andiron.wire.apis import ApiKey
 from andiron.wire.header import decode_request_header
 from andiron.wire.primitives import MalformedMessage
@@ -229,7 +230,7 @@ class Node:
             self.broker.tick(now)
         except Exception:  # a bug; those who have waited long enough are told all the same
             self._failures += 1
-            log.exception("what was due could not all be done")
+            log.exception(Line("Node could not do all that was due: a bug in Andiron; please report it"))
         return effects
 
     def _received(self, event: Received, now: Millis) -> list[Effect]:

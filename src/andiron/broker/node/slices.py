@@ -25,6 +25,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
 from andiron.model.effects import Close, Effect, Received
+from andiron.model.line import Line
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -121,7 +122,9 @@ class LongWork:
             return effects
         except Exception:
             self.failures += 1
-            log.exception(_BUG)
+            log.exception(
+                Line("Node failed at a long request: a bug in Andiron; please report it", connection=conn)
+            )
             return [Close(conn, _BUG)]
         return None
 

@@ -31,6 +31,7 @@ from typing import Any
 from andiron.model.effects import Effect
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis
+from andiron.model.line import Line
 from andiron.model.timers import Timers
 
 NOBODY = -1  # the connection of what a node waits for on its own account
@@ -158,7 +159,7 @@ class WaitingRoom:
             try:
                 response = respond()
             except ProtocolError as error:
-                log.warning("left undone: %s", error)
+                log.warning(Line("Node leaves undone what it wanted of itself", error=error))
                 return []
             if isinstance(response, Wait):
                 return self.admit(response, NOBODY, answer)

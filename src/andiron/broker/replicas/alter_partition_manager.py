@@ -26,6 +26,7 @@ from andiron.broker.node.step import Step
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, NodeId
+from andiron.model.line import Line
 from andiron.wire.messages.alter_partition import (
     AlterPartitionRequest,
     AlterPartitionRequestPartition,
@@ -111,7 +112,10 @@ class AlterPartitionManager:
             self._send(self._step.now)
 
         def refused(error: ProtocolError) -> None:
-            log.warning("the in-sync replicas stay as they are: %s", error.detail)
+            log.warning(Line(
+                "ISR changes cannot be told to the controller; tried again",
+                count=len(asked), error=error.detail,
+            ))  # fmt: skip
 
         self._step.later(self._channel.decide(request, now, TIMEOUT_MS).or_else(refused), answered)
 
@@ -143,7 +147,10 @@ class AlterPartitionManager:
                 self._settled(partition, answer)
 
     def _refused(self, partition: Partition, code: ErrorCode) -> None:
-        log.info("%s: the proposed ISR is refused: %s", partition.name, code.meaning)
+        log.info(Line(
+            "ISR proposed for partition {partition} is refused by the controller",
+            partition=partition.name, leader_epoch=partition.epoch, error=code.name,
+        ))  # fmt: skip
         if code in NOT_TAKEN:
             partition.leader().withdraw()
             self._check_at = min(self._check_at, Millis(self._step.now + RETRY_MS))
@@ -152,10 +159,15 @@ class AlterPartitionManager:
         isr = frozenset(map(NodeId, answer.isr))
         if answer.leader_epoch != partition.epoch:
             return  # the metadata will say more
-        self.count(partition.confirm(answer.partition_epoch, isr), isr)
+        self.count(partition, partition.confirm(answer.partition_epoch, isr), isr)
         self._step.moved(partition)
 
-    def count(self, before: frozenset[NodeId], after: frozenset[NodeId]) -> None:
+    def count(self, partition: Partition, before: frozenset[NodeId], after: frozenset[NodeId]) -> None:
         """The ISR of a partition that is led here has changed, whether it was this leader who asked for that or not."""
         self.shrinks += bool(before - after)
         self.expands += bool(after - before)
+        if before != after:
+            log.info(Line(
+                "ISR of partition {partition} is changed", partition=partition.name, isr=sorted(after),
+                before=sorted(before), leader_epoch=partition.epoch, high_watermark=partition.watermark,
+            ))  # fmt: skip

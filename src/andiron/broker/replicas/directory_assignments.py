@@ -20,6 +20,7 @@ from andiron.broker.node.step import Step
 from andiron.controller.image import LOST
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 from andiron.wire.messages.assign_replicas_to_dirs import (
     AssignReplicasToDirsRequest,
     AssignReplicasToDirsRequestDirectory,
@@ -68,7 +69,10 @@ class DirectoryAssignments:
                 self.send(self._step.now)
 
         def refused(error: ProtocolError) -> None:
-            log.warning("where %d replicas lie could not be told: %s", len(told), error.detail)
+            log.warning(Line(
+                "Controller cannot be told in which log directories replicas lie; tried again",
+                count=len(told), error=error.detail,
+            ))  # fmt: skip
 
         self._step.later(
             self._channel.decide(self._request(told), now, TIMEOUT_MS).or_else(refused), answered

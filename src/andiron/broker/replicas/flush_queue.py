@@ -24,6 +24,7 @@ from andiron.log.disk import File
 from andiron.model.effects import Flush, Flushed
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis, Offset
+from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
 
@@ -88,11 +89,10 @@ class FlushQueue:
         if event.error is None:
             partition.note_flushed(end)
         else:
-            log.error(
-                "%s: fsync failed (%s); refusing reads and writes until a restart",
-                partition.name,
-                event.error,
-            )
+            log.error(Line(
+                "Partition {partition} is offline until a restart, for an fsync failed; check the disk, then restart",
+                partition=partition.name, error=event.error,
+            ))  # fmt: skip
             partition.fail(f"fsync failed: {event.error}")
         return partition
 
@@ -103,7 +103,10 @@ class FlushQueue:
 
     def _could_not_begin(self, partition: Partition, error: ProtocolError) -> None:
         """The disk is full, say. Nothing is lost by that: the next flush that is wanted may well begin."""
-        log.error("%s: cannot be brought to the disk: %s", partition.name, error.detail)
+        log.error(Line(
+            "Partition {partition} cannot be flushed; check the disk",
+            partition=partition.name, error=error.detail,
+        ))  # fmt: skip
         partition.flush_trouble = error.detail
         self._refused.append(partition)
 

@@ -35,6 +35,7 @@ from andiron.log.cleaner import Cleaner, CleanerBudget
 from andiron.model.effects import Finished, Work
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, wall_time
+from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +107,7 @@ class Housekeeping:
     def forget(self, partition: Partition) -> None:
         """A partition was deleted."""
         self._flush_queue.forget(partition)
-        with _noting("the cleaner's checkpoint cannot be written"):
+        with _noting(Line("Cleaner checkpoint cannot be written; check the disk")):
             self._cleaner.forget(partition.log)
 
     def gave_up_folders(self) -> None:
@@ -119,7 +120,7 @@ class Housekeeping:
     def finished(self, event: Finished, now: Millis) -> None:
         """A round of compaction is over."""
         changed = None
-        with _noting("the result of a compaction could not be put in place"):
+        with _noting(Line("Compacted segments cannot be put in place; check the disk")):
             changed = self._cleaner.finish(event.result, event.error, now)
         partition = self._replica_manager.get(changed.partition) if changed else None
         if partition is not None:
@@ -131,19 +132,19 @@ class Housekeeping:
     def _checkpoint(self, now: Millis) -> None:
         interval_ms = self._settings.current().log_flush_offset_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
-        with _noting("checkpoints cannot be written"):
+        with _noting(Line("Recovery points cannot be written; check the disk")):
             self._checkpoints.save_ends()
 
     def _checkpoint_watermarks(self, now: Millis) -> None:
         interval_ms = self._settings.current().replica_high_watermark_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_watermarks)
-        with _noting("checkpoints cannot be written"):
+        with _noting(Line("High watermarks cannot be written; check the disk")):
             self._checkpoints.save_watermarks()
 
     def _checkpoint_starts(self, now: Millis) -> None:
         interval_ms = self._settings.current().log_flush_start_offset_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
-        with _noting("checkpoints cannot be written"):
+        with _noting(Line("Log start offsets cannot be written; check the disk")):
             self._checkpoints.save_starts()
 
     # ── retention ────────────────────────────────────────────────────────────────────
@@ -160,14 +161,20 @@ class Housekeeping:
         expiration_ms = self._settings.current().producer_id_expiration_ms
         for count, partition in enumerate(rest, 1):
             if not partition.retired:
-                with _noting(f"{partition.name}: retention failed"):
+                with _noting(
+                    Line(
+                        "Retention of partition {partition} failed; check the disk", partition=partition.name
+                    )
+                ):
                     self._retain_one(partition, gone, now)
                     partition.expire_producers(now, expiration_ms)
             if count == AT_A_TIME:
                 self.timetable.at(now, lambda later: self._go_through(rest, gone, later))
                 return
         if gone:
-            log.info("%s", summary(gone))
+            log.info(
+                Line("Retention has deleted segments", segments=sum(gone.values()), most=most_deleted(gone))
+            )
 
     def _retain_one(self, partition: Partition, gone: Counter[tuple[str, str]], now: Millis) -> None:
         held = partition.log
@@ -177,7 +184,10 @@ class Housekeeping:
         start = held.start
         for segment in held.delete_old(now, partition.watermark):
             gone[partition.name.topic, segment.rule] += 1
-            log.debug("%s: segment %d deleted by %s", partition.name, segment.base, segment.rule)
+            log.debug(Line(
+                "Segment of partition {partition} is deleted",
+                partition=partition.name, offset=segment.base, rule=segment.rule,
+            ))  # fmt: skip
         if held.start != start:
             self._step.moved(partition)  # who follows it does not hear of that by new records
         if held.flush_due(now):
@@ -186,13 +196,13 @@ class Housekeeping:
 
     def _remove_files(self, partition: Partition, now: Millis) -> None:
         for path in partition.log.segments.due_removals(now):
-            with _noting("a file that was given up stays"):
+            with _noting(Line("File that was given up cannot be removed", file=path)):
                 self._disk.remove(path)
 
     def _remove_folders(self, now: Millis) -> None:
         """One at a time: a folder can hold many files."""
         self._removal_at = NEVER
-        with _noting("a folder that was given up stays"):
+        with _noting(Line("Folder that was given up cannot be removed")):
             self._directories.remove_due(now)
         self.gave_up_folders()
 
@@ -223,24 +233,22 @@ class Housekeeping:
         )
         logs = [(p.log, p.watermark) for p in self._replica_manager if p.failure is None]
         job = None
-        with _noting("no log can be chosen for compaction"):
+        with _noting(Line("Cleaner cannot choose a log; check the disk")):
             job = self._cleaner.next_job(logs, wall_time(now), means)
         if job is not None:
             self._token += 1
             self._step.emit(Work(self._token, job))
 
 
-def summary(gone: Counter[tuple[str, str]]) -> str:
-    """What a round of retention has deleted, in one line, however many topics there are."""
-    most = [f"{count} of {topic} by {rule}" for (topic, rule), count in gone.most_common(TOPICS_TOLD)]
-    others = sum(gone.values()) - sum(count for _, count in gone.most_common(TOPICS_TOLD))
-    return f"segments deleted: {', '.join(most)}" + (f", {others} of other topics" if others else "")
+def most_deleted(gone: Counter[tuple[str, str]]) -> list[str]:
+    """Of which topics, and by which rule, a round of retention has deleted most; however many topics there are."""
+    return [f"{count} of {topic} by {rule}" for (topic, rule), count in gone.most_common(TOPICS_TOLD)]
 
 
 @contextmanager
-def _noting(what: str) -> Iterator[None]:
+def _noting(trouble: Line) -> Iterator[None]:
     """What the disk refuses now it may grant the next time: it is noted, and the house is kept on."""
     try:
         yield
     except (OSError, ProtocolError) as error:
-        log.error("%s: %s", what, error)
+        log.error(trouble.because(error))

@@ -1,4 +1,4 @@
-"""The data directories of a node: whose they are, what lies in which, and how far each log had come.
+"""The data directories of a node (LogDirectories): whose they are, what lies in which, how far each log had come.
 
     log.dirs=/disk1,/disk2
        /disk1/meta.properties                      cluster id, node id, directory id: checked at every start
@@ -52,6 +52,7 @@ from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Millis, Offset, TopicId, TopicPartition
+from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +149,10 @@ class LogDirectories:
             self._set_aside(directory, name, error.detail)
             opened = self._open(directory, name, topic_id, settings, now, adopts)
         for notice in opened.notices:
-            log.warning("%s", notice)
+            log.warning(Line(
+                "Partition {partition} was repaired as it was opened",
+                partition=name, dir=directory.path, repair=notice,
+            ))  # fmt: skip
         opened.on_cut = lambda cut: self._lower_checkpoints(directory, cut)
         opened.on_cut(opened)
         return opened
@@ -187,7 +191,10 @@ class LogDirectories:
     def _set_aside(self, directory: LogDirectory, name: TopicPartition, reason: str) -> None:
         """A folder of a topic that is gone stands in the way: keep it under another name."""
         stray = f"{directory.path}/{moving_folder_name(name, self._chance.token(16).hex(), STRAY)}"
-        log.warning("%s; it is kept as %s", reason, stray)
+        log.warning(Line(
+            "Folder of partition {partition} is of a topic that is gone, and is set aside",
+            partition=name, dir=stray, reason=reason,
+        ))  # fmt: skip
         self.disk.rename(directory.folder_of(name), stray)
         self._drop_checkpoints(directory, name)
         self._save_stale()
@@ -295,7 +302,10 @@ class LogDirectories:
         for directory in directories:
             for folder, name, is_whole in directory.futures():
                 if is_whole and name not in there:
-                    log.warning("%s was about to take the place of a log that is gone, and does", folder)
+                    log.info(Line(
+                        "Move of partition {partition} to another log directory is completed after a restart",
+                        partition=name, dir=directory.path,
+                    ))  # fmt: skip
                     self.disk.rename(folder, directory.folder_of(name))
                     self.disk.sync_directory(directory.path)
                     continue
@@ -362,11 +372,14 @@ class LogDirectories:
         for leftover in directory.leftovers():
             heapq.heappush(self._removals, (Millis(0), leftover))
         for notice in notices:
-            log.warning("%s", notice)
+            log.warning(Line("Log directory {dir} was repaired as it was opened", dir=path, repair=notice))
 
     def _settle(self, name: TopicPartition, directory: LogDirectory) -> None:
         if name in self._homes:
-            log.error("%s is in %s and in %s; using the first", name, self._homes[name].path, directory.path)
+            log.error(Line(
+                "Partition {partition} is in two log directories, and the first is used; remove the other",
+                partition=name, dir=self._homes[name].path, other_dir=directory.path,
+            ))  # fmt: skip
             return
         self._homes[name] = directory
         self._counts[directory.path] += 1

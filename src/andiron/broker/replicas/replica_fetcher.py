@@ -36,6 +36,7 @@ from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replication_quota import ReplicationQuota, is_throttled
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
+from andiron.model.line import Line
 from andiron.replication.follower import Next, Position
 from andiron.replication.settings import ReplicationSettings
 from andiron.wire.messages.fetch import (
@@ -187,7 +188,10 @@ class ReplicaFetcher:
         try:
             self._checkpoints.save_starts()  # the leader takes what it is told of them for lasting
         except OSError as error:
-            log.error("where logs start cannot be written, so nothing is fetched: %s", error)
+            log.error(Line(
+                "Log start offsets cannot be written, so nothing is fetched from leader {leader}; check the disk",
+                leader=self.leader, error=error,
+            ))  # fmt: skip
             return False
         self._starts_moved = False
         return True
@@ -317,15 +321,19 @@ class ReplicaFetcher:
         if code in NOT_YET:
             self._pause(key, now, RETRY_MS)
             return
-        if (since := self._log_limiter.again(code, now)) is not None:
-            log.info("%s: its leader, node %d, answers %s%s", partition.name, self.leader, code.name, since)
+        if (suppressed := self._log_limiter.again(code, now)) is not None:
+            log.info(Line(
+                "Leader {leader} refuses a fetch of partition {partition}; tried again",
+                leader=self.leader, partition=partition.name, error=code.name, suppressed=suppressed,
+            ))  # fmt: skip
         self._pause(key, now, self._settings.replica_fetch_backoff_ms)
 
     def _trouble(self, key: Key, partition: Partition, error: ProtocolError, now: Millis) -> None:
-        if (since := self._log_limiter.again(partition.name, now)) is not None:
-            log.error(
-                "%s: what its leader has cannot be taken over: %s%s", partition.name, error.detail, since
-            )
+        if (suppressed := self._log_limiter.again(partition.name, now)) is not None:
+            log.error(Line(
+                "Follower of partition {partition} cannot take over what its leader has, and falls behind",
+                partition=partition.name, leader=self.leader, error=error.detail, suppressed=suppressed,
+            ))  # fmt: skip
         self._pause(key, now, self._settings.replica_fetch_backoff_ms)
 
     # ── a log that its leader's does not reach ───────────────────────────────────────
@@ -359,14 +367,15 @@ class ReplicaFetcher:
         start, end = (Offset(0), offset) if which == LATEST else (offset, partition.log.end)
         held = partition.log
         if which == LATEST:
-            log.warning(
-                "%s is cut at offset %d, where its leader's ends; it had %d", partition.name, offset, held.end
-            )
+            log.warning(Line(
+                "Partition {partition} is truncated to where its leader's log ends",
+                partition=partition.name, leader=self.leader, offset=offset, log_end_offset=held.end,
+            ))  # fmt: skip
         else:
-            log.warning(
-                "%s begins anew at offset %d, where its leader's log starts; it ended at %d, and is far behind",
-                partition.name, offset, held.end,
-            )  # fmt: skip
+            log.warning(Line(
+                "Partition {partition} is far behind and starts anew where its leader's log starts",
+                partition=partition.name, leader=self.leader, offset=offset, log_end_offset=held.end,
+            ))  # fmt: skip
         try:
             partition.go_to(start, end, now)
         except ProtocolError as error:

@@ -39,6 +39,7 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
+from andiron.model.line import Line
 from andiron.replication.leader import LeaderAndIsr
 
 UNTOLD = b""  # no directory: the controller has yet to hear of this one
@@ -139,7 +140,7 @@ class ReplicaManager:
         try:
             self._directories.set_aside_strays(frozenset([*self._partitions, *self._unopened]))
         except (OSError, ProtocolError) as error:
-            log.error("folders that belong to no topic stay where they are: %s", error)
+            log.warning(Line("Folders that belong to no topic cannot be set aside", error=error))
 
     def brokers_moved(self, now: Millis) -> None:
         """Brokers have come or gone: who could not join an ISR may be able to now."""
@@ -178,7 +179,10 @@ class ReplicaManager:
         try:
             partition = self._partitions.get(name) or self._open(name, topic, image, now)
         except ProtocolError as error:
-            log.error("%s cannot be opened: %s", name, error.detail)
+            log.error(Line(
+                "Partition {partition} is offline: its log cannot be opened; check the disk",
+                partition=name, error=error.detail,
+            ))  # fmt: skip
             self._unopened[name] = lambda: self._open_late(name, topic, image, now)
             self._directory_assignments.lost(topic.id, index)
             return
@@ -200,7 +204,7 @@ class ReplicaManager:
         """Another try at a log that would not open; `image` is the live one, so it says what holds now."""
         partition = self._open(name, topic, image, now)
         self._take_role(partition, topic.partitions[name.partition], now)
-        log.info("%s is open after all", name)
+        log.info(Line("Partition {partition} is open after all", partition=name))
         return partition
 
     def _take_role(self, partition: Partition, wanted: PartitionImage, now: Millis) -> None:
@@ -212,17 +216,22 @@ class ReplicaManager:
         replicas, isr = frozenset(wanted.replicas), frozenset(wanted.isr)
         before = partition.settle_isr(wanted.partition_epoch, isr)
         if before and wanted.leader == self._me:
-            self._follower_states.alter_partition_manager.count(before, isr)
+            self._follower_states.alter_partition_manager.count(partition, before, isr)
         if wanted.leader != self._me:
             if is_new:
                 partition.follow(wanted.leader_epoch, watermark)
             self._fetch(partition, wanted.leader, is_new, now)
         elif is_new:
             self._fetcher_manager.leave(partition)
+            is_known = partition.epoch >= 0  # and not opened just now, as all are at a start
             partition.lead(
                 LeaderAndIsr(self._me, wanted.leader_epoch, replicas, isr), watermark=watermark, now=now,
                 lag_ms_max=self._settings.replication.replica_lag_time_max_ms, heard=self._follower_states.heard,
             )  # fmt: skip
+            log.log(logging.INFO if is_known else logging.DEBUG, Line(
+                "Partition {partition} is led here", partition=partition.name, leader_epoch=wanted.leader_epoch,
+                isr=sorted(isr), high_watermark=partition.watermark,
+            ))  # fmt: skip
         elif partition.leads:
             partition.settle(replicas, isr, now)
 
@@ -251,7 +260,10 @@ class ReplicaManager:
                 touched[partition] = None
                 self._directories.give_up(partition.log, now)
         except (OSError, ProtocolError) as error:
-            log.error("the folder of %s, which is deleted, stays until the next start: %s", name, error)
+            log.warning(Line(
+                "Folder of deleted partition {partition} stays until the next start",
+                partition=name, error=error,
+            ))  # fmt: skip
 
     def _reconfigured(self, delta: Delta, image: Image) -> Iterable[Partition]:
         """The partitions whose settings may have changed: a topic's, or all of them with the broker's."""
@@ -268,5 +280,8 @@ def close_all(disk: Disk, partitions: Sequence[Partition]) -> bool:
     closing = CleanShutdown(disk, sound)
     closing.close()
     for failed, error in closing.failed.items():
-        log.error("%s cannot be brought to the disk: %s", failed.partition, error.detail)
+        log.error(Line(
+            "Partition {partition} cannot be flushed at the stop: the next start recovers it; check the disk",
+            partition=failed.partition, error=error.detail,
+        ))  # fmt: skip
     return not closing.failed and len(sound) == len(partitions)

@@ -32,6 +32,7 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.storage import storage
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicPartition
+from andiron.model.line import Line
 from andiron.model.settings import KIB, MIB
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next
 
@@ -101,7 +102,10 @@ class ReplicaMoves:
         held = partition.log
         copy = self._directories.open_future(name, partition.topic_id, held.settings, path, now)
         self._moves[name] = Move(partition, path, copy, FollowerReplica(copy, held.start))
-        log.info("%s moves from %s to %s", name, self._directories.directory_of(name), path)
+        log.info(Line(
+            "Partition {partition} moves to another log directory",
+            partition=name, dir=self._directories.directory_of(name), other_dir=path,
+        ))  # fmt: skip
         self._take_turns(now)
 
     # ── a turn ───────────────────────────────────────────────────────────────────────
@@ -210,18 +214,27 @@ class ReplicaMoves:
         except (OSError, ProtocolError) as error:
             if self._directories.is_in_place(held):
                 raise
-            log.error("%s: its copy cannot take its place: %s; a restart lets it", partition.name, error)
+            log.error(Line(
+                "Partition {partition} is offline: its copy cannot take its place; check the disk, then restart",
+                partition=partition.name, dir=move.path, error=error,
+            ))  # fmt: skip
             partition.fail(f"it could not be moved to {move.path}: {error}")
             return
         replacing.producers = (
             held.producers
         )  # a snapshot knows the last batch of each, and they are asked for five
         self._replica_manager.replace_log(partition, replacing)
-        log.info("%s is in %s now", partition.name, move.path)
+        log.info(Line(
+            "Partition {partition} has moved to another log directory",
+            partition=partition.name, dir=move.path,
+        ))  # fmt: skip
         self._step.moved(partition)
 
     def _fail(self, move: Move, error: Exception, now: Millis) -> None:
-        log.error("%s stays where it is, and does not move to %s: %s", move.partition.name, move.path, error)
+        log.error(Line(
+            "Partition {partition} cannot move to another log directory and stays where it is",
+            partition=move.partition.name, other_dir=move.path, error=error,
+        ))  # fmt: skip
         self._drop(move, now)
 
     def _drop(self, move: Move, now: Millis) -> None:
@@ -229,7 +242,10 @@ class ReplicaMoves:
         try:
             self._directories.drop_future(move.copy, now)
         except (OSError, ProtocolError) as error:
-            log.error("the copy at %s stays until the next start: %s", move.copy.directory, error)
+            log.warning(Line(
+                "Copy of partition {partition} cannot be removed before the next start",
+                partition=move.partition.name, dir=move.copy.directory, error=error,
+            ))  # fmt: skip
 
     def _resume(self, now: Millis) -> None:
         unfinished = self._directories.unfinished
@@ -240,6 +256,9 @@ class ReplicaMoves:
                 try:
                     self.begin(partition, path, now)
                 except (OSError, ProtocolError) as error:
-                    log.error("%s cannot go on moving to %s: %s", name, path, error)
+                    log.error(Line(
+                        "Partition {partition} cannot go on moving to another log directory",
+                        partition=name, other_dir=path, error=error,
+                    ))  # fmt: skip
         if unfinished and (self._replica_manager.is_behind or not len(self._replica_manager)):
             self._timetable.at(Millis(now + RESUME_MS), self._resume)

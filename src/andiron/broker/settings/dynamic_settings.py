@@ -16,6 +16,7 @@ from andiron.broker.settings.node_settings import NodeSettings, broker_settings
 from andiron.controller.image import BROKER
 from andiron.controller.settings import MIN_INSYNC
 from andiron.model.layers import Layers
+from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
 
@@ -43,10 +44,10 @@ class LiveSettings:
         Of all that can be set for a cluster only this one is, without anybody's asking (controller/features.py)."""
         given, whole = self._settings.given.get(MIN_INSYNC), self._metadata.image.configs_of(BROKER, "")
         if given is not None and whole.get(MIN_INSYNC, given) != given:
-            log.warning(
-                "%s=%s in the settings has no effect, the cluster has %s; to change it: "
-                "andiron config set broker all %s=%s", MIN_INSYNC, given, whole[MIN_INSYNC], MIN_INSYNC, given,
-            )  # fmt: skip
+            log.warning(Line(
+                "Setting {setting} of the file has no effect, the cluster has another; see `andiron config set`",
+                setting=MIN_INSYNC, value=given, cluster_value=whole[MIN_INSYNC],
+            ))  # fmt: skip
 
     def forget(self) -> None:
         """Some have changed."""

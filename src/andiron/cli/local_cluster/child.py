@@ -18,9 +18,9 @@ TAIL_LINES = 8
 TAIL_BYTES = 16_384
 
 
-def command(properties: str) -> list[str]:
+def command(properties: str, *options: str) -> list[str]:
     """How a node is started."""
-    return [sys.executable, "-m", "andiron", "up", "--config", properties, "--until-stdin-closes"]
+    return [sys.executable, "-m", "andiron", "up", "--config", properties, "--until-stdin-closes", *options]
 
 
 class Child:

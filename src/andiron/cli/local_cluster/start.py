@@ -25,7 +25,7 @@ from andiron.cli.screen import Screen
 
 def start_cluster(
     brokers: int, data: str, host: str, port: int, chosen: Mapping[str, str], *, metrics: int | None = None,
-    controllers: int | None = None, restart: bool, quiet: bool,
+    controllers: int | None = None, restart: bool, quiet: bool, log_format: str = "text",
 ) -> int:  # fmt: skip
     """Run a cluster until a signal ends it; the exit code."""
     folder = ClusterFolder(data)
@@ -41,7 +41,12 @@ def start_cluster(
         NodeSettings.load(layout.properties(node, folder.data_of(node), chosen))
     folder.write(layout, chosen)
     supervisor = Supervisor(
-        [Child(each.id, command(folder.properties_of(each)), folder.log_of(each)) for each in layout.nodes],
+        [
+            Child(
+                each.id, command(folder.properties_of(each), "--log-format", log_format), folder.log_of(each)
+            )
+            for each in layout.nodes
+        ],
         Watcher(layout.bootstrap, brokers),
         Screen(quiet=quiet),
         voters=list(layout.voters),

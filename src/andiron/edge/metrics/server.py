@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from andiron.edge.loop import READ, WRITE, Loop
 from andiron.edge.metrics.text import CONTENT_TYPE
+from andiron.model.line import Line
 
 if TYPE_CHECKING:
     from andiron.broker.settings.broker_settings import BrokerSettings
@@ -64,7 +65,9 @@ class MetricsServer:
 
     def cannot_accept(self, why: str) -> None:
         """The system refuses another descriptor: wait for the next sweep."""
-        log.warning("cannot accept a scrape: %s", why)
+        log.warning(
+            Line("Scrapes have to wait: the system refuses another descriptor; raise LimitNOFILE", error=why)
+        )
         if self._listener is not None:
             self._listener.pause()
 
@@ -130,10 +133,10 @@ class Exchange:
         except BlockingIOError:
             return
         except OSError as error:
-            log.debug("a scrape came to nothing: %s", error)
+            log.debug(Line("Scrape was broken off", error=error))
             self.close()
         except Exception:
-            log.exception("a scrape failed")
+            log.exception(Line("Scrape failed: a bug in Andiron; please report it"))
             self.close()
 
     def _receive(self) -> None:

@@ -29,6 +29,7 @@ from andiron.groups.rebalances import ASSIGNMENT, REBALANCE_TIMEOUT
 from andiron.groups.sizes import OVERHEAD
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, wall_time
+from andiron.model.line import Line
 from andiron.model.machine import Promise
 from andiron.wire.messages.sync_group import SyncGroupRequestAssignment, SyncGroupResponse
 
@@ -166,7 +167,10 @@ class Rebalance:
 
     def _cannot_assign(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
         """Who gets what does not fit into a record: nobody gets it, and all are asked to join again, as by Kafka."""
-        log.warning("group %s: its assignments are more than max.message.bytes allows", group.id)
+        log.warning(Line(
+            "Group {group} gets no assignment: it is larger than max.message.bytes of __consumer_offsets; raise that",
+            group=group.id,
+        ))  # fmt: skip
         refusal = SyncGroupResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR.number)
         for member in group.members.values():
             if outcome.answer_sync(member, refusal):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from andiron.groups.topics import Topics
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import Millis
+from andiron.model.line import Line
 from andiron.model.re2.pattern import matching
 
 # The cluster's own topics are nobody's to read by accident; they can be subscribed to by name.
@@ -58,5 +59,7 @@ class Matches:
         try:
             return tuple(topics_matching(pattern, self._topics.names()))
         except ProtocolError as error:
-            log.warning("a subscription means no topic: %s", error.detail)
+            log.warning(
+                Line("Subscription by a pattern matches no topic", pattern=pattern, error=error.detail)
+            )
             return ()

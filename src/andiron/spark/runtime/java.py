@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from andiron.model.line import Line
 from andiron.spark.runtime.cache import cache_folder
 
 LEAST = 17
@@ -75,7 +76,10 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
             continue
         if java.version >= LEAST:
             if too_old:
-                log.warning("Java %d in %s is too old for Spark; using %s", *_told(too_old), java.home)
+                log.warning(Line(
+                    "Java {java} is too old for Spark and is passed over",
+                    java=_told(too_old)[0], dir=_told(too_old)[1], other_dir=java.home,
+                ))  # fmt: skip
             return java
         too_old.append(java)
     if too_old:

@@ -26,6 +26,7 @@ from pyspark.sql.types import StructType
 
 from andiron.client.blocking.client import Client
 from andiron.model.errors import AndironError
+from andiron.model.line import Line
 from andiron.model.settings import SettingError
 from andiron.spark import steps
 from andiron.spark.sink.commit_protocol import BatchWrite, decide, undo
@@ -62,7 +63,7 @@ class _Sink:
     def __init__(self, options: SinkOptions, columns: RecordColumns) -> None:
         self.options, self.columns = options, columns
         for warning in options.warnings:
-            log.warning("%s", warning)
+            log.warning(Line("Option has no effect, or another than meant", reason=warning))
 
     def _client(self) -> Client:
         """Each task and each commit has its own; the query runs, so a broker that is away is expected back."""
@@ -102,7 +103,9 @@ class _Sink:
         try:
             self._perform(procedure)
         except AndironError as error:
-            log.warning("what was prepared could not be aborted now: %s", error)
+            log.warning(
+                Line("Prepared transactions cannot be aborted now; the next run does it", error=error)
+            )
 
 
 class StreamSink(_Sink, DataSourceStreamArrowWriter):
@@ -156,11 +159,10 @@ class BatchSink(_Sink, DataSourceArrowWriter):
             sink = Sink(task.query, options.sink_id)
             return self._write_decided(BatchWrite(sink, task.batch, task.run, self.job.query), iterator, task)
         if options.sink_id:
-            log.warning(
-                "sink.id=%s has no effect: this is no foreachBatch, or one through Spark Connect, which does not tell "
-                "of which batch it is; should the batch be run again, its rows are written again",
-                options.sink_id,
-            )
+            log.warning(Line(
+                "Option {setting} has no effect outside foreachBatch, or through Spark Connect",
+                setting="sink.id", value=options.sink_id,
+            ))  # fmt: skip
         with self._client() as client:
             return RowWriter(client, options, self.columns).write_together(self.job, iterator)
 

@@ -24,6 +24,7 @@ from andiron.client.blocking.transaction import Transaction
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.columns.digest import RowsDigest
 from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.line import Line
 from andiron.spark.sink.options import SinkOptions
 from andiron.spark.sink.participant_names import ParticipantNames
 from andiron.spark.sink.record_columns import RecordColumns
@@ -123,13 +124,11 @@ class TaskTransaction:
             if not two_phase or error.code not in ADVICE:
                 raise _explained(error) from error
             _without.add(options.bootstrap)
-            log.warning(
-                "the broker has no two-phase commit for us (%s): what waits longer than %d ms for its outcome is "
-                "aborted, and written again when the query is started again. %s",
-                error,
-                options.timeout_ms,
-                ADVICE[error.code],
-            )
+            log.warning(Line(
+                "Broker refuses two-phase commit: what waits longer for its outcome is aborted, "
+                "and written again when the query is started again",
+                ms=options.timeout_ms, error=error, advice=ADVICE[error.code],
+            ))  # fmt: skip
             return self._open(name, two_phase=False)
         transaction.begin()
         return transaction

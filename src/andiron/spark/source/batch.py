@@ -30,6 +30,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from andiron.model.ids import TopicPartition
+from andiron.model.line import Line
 from andiron.model.settings import SettingError
 from andiron.spark.source.offsets import Offsets
 from andiron.spark.source.options import SourceOptions
@@ -71,7 +72,7 @@ class BatchReader(DataSourceReader):
         """The tasks."""
         options = self.options
         for warning in options.warnings:
-            log.warning(warning)
+            log.warning(Line("Option has no effect, or another than meant", reason=warning))
         with reaching(options.kafka):
             topics = self._topics()
             whole = self._ranges(topics, self._all(topics))

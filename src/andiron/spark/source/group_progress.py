@@ -22,6 +22,7 @@ from andiron.client.blocking.group_admin import GroupAdmin
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import AndironError
 from andiron.model.ids import TopicPartition
+from andiron.model.line import Line
 
 PATIENCE_MS = 5_000  # a batch waits no longer than this for its mirror
 PAUSE_S = 10.0
@@ -57,9 +58,10 @@ class GroupProgress:
         except AndironError as error:
             self._not_before = self._clock() + PAUSE_S
             if not self._warned:
-                log.warning(
-                    "progress is not mirrored into group %r: %s; the query goes on", self.group, error
-                )
+                log.warning(Line(
+                    "Progress is not mirrored into group {group}; the query goes on",
+                    group=self.group, error=error,
+                ))  # fmt: skip
                 self._warned = True
             return
         self._told, self._warned = dict(done), False

@@ -24,6 +24,7 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.column_reader import ColumnReader
 from andiron.client.settings import ClientSettings, ReaderSettings
 from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.line import Line
 from andiron.model.settings import KIB
 from andiron.spark.kafka_options import KafkaOptions
 from andiron.spark.runtime.python_worker import begin_task
@@ -52,7 +53,7 @@ def report(losses: Iterable[str], *, fail: bool) -> None:
     if told and fail:
         raise DataLoss(f"records are lost: {told}. To go on without them, set failOnDataLoss=false")
     if told:
-        log.warning("records are lost: %s. The query goes on, for failOnDataLoss is false", told)
+        log.warning(Line("Records are lost, and the query goes on, for failOnDataLoss is false", lost=told))
 
 
 def scan(options: SourceOptions, whole: Range) -> Iterator[pa.RecordBatch]:

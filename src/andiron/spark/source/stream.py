@@ -42,6 +42,7 @@ from pyspark.sql.streaming.datasource import (
 from andiron.client.blocking.client import Client
 from andiron.model.errors import AndironError
 from andiron.model.ids import TopicPartition
+from andiron.model.line import Line
 from andiron.spark.source.group_progress import GroupProgress
 from andiron.spark.source.log_ends import LogEnds
 from andiron.spark.source.offsets import Ids, Offsets, begun_in, ids_in, of_json, to_json
@@ -171,7 +172,7 @@ class OpenStream:
 
     def __init__(self, options: SourceOptions) -> None:
         for warning in options.warnings:
-            log.warning(warning)
+            log.warning(Line("Option has no effect, or another than meant", reason=warning))
         self._options = options
         self._client = Client(options.kafka.bootstrap, options.kafka.client)
         self._topics = Topics(self._client, options.which, committed=options.kafka.committed)
@@ -236,7 +237,8 @@ class OpenStream:
             try:
                 self._record_bytes = self._topics.record_bytes(partitions)
             except AndironError as error:
-                log.warning(
-                    "maxBytesPerTrigger has no effect, the sizes of the logs are not to be had: %s", error
-                )
+                log.warning(Line(
+                    "Option {setting} has no effect while the sizes of the logs are unknown",
+                    setting="maxBytesPerTrigger", error=error,
+                ))  # fmt: skip
         return self._record_bytes

@@ -23,6 +23,7 @@ from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.client.core.metadata import Topic
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import NO_TOPIC_ID, TopicPartition
+from andiron.model.line import Line
 from andiron.model.settings import SettingError
 from andiron.spark.kafka_options import BOOTSTRAP, KafkaOptions
 from andiron.spark.source.offsets import (
@@ -110,7 +111,10 @@ class Topics:
         names, known = {each.name for each in there}, set(_partitions(there))
         absent = [each for each in wanted if each.topic in names and each not in known]
         if absent and not self._has_warned:
-            log.warning("%s: not there, and not read until it is", shown(absent))
+            log.warning(Line(
+                "Partitions are assigned that do not exist; they are read once they do",
+                partition=shown(absent),
+            ))  # fmt: skip
             self._has_warned = True
         return ResolvedTopics(
             [each for each in wanted if each in known], [each for each in named if each not in names]

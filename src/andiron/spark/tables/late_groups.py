@@ -16,6 +16,8 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
+from andiron.model.line import Line
+
 DROPPED = "numRowsDroppedByWatermark"
 
 log = logging.getLogger(__name__)
@@ -34,7 +36,7 @@ def late_groups(session: SparkSession, query: str) -> int:
     except PySparkAttributeError:
         return 0
     except Py4JError:  # it is Spark's inside that is asked, and a number for people that is missing then
-        log.warning("how many late rows were dropped is not known", exc_info=True)
+        log.warning(Line("Late rows that were dropped cannot be counted"), exc_info=True)
         return 0
 
 

@@ -28,6 +28,7 @@ from pyspark.errors import PySparkAttributeError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from andiron.model.line import Line
 from andiron.spark import steps
 from andiron.spark.frames.typed import Typed
 from andiron.spark.tables.checkpoint import Checkpoint, TableError
@@ -91,7 +92,7 @@ class TableWriter:
             self.store.clean(last)
             self._is_clean = True
         if draft is None:
-            log.info("%s has batch %d already", self.store, batch)
+            log.info(Line("Table {table} has batch {batch} already", table=self.store, batch=batch))
             _read(batch_rows)
             return
         steps.reached("table_before_write", batch)
@@ -125,7 +126,10 @@ class TableWriter:
             staged.commit(replace(draft, rows=staged.rows, late=late))
         except AlreadyCommitted:
             staged.discard()
-            log.warning("%s: another run has committed batch %d meanwhile", self.store, draft.batch)
+            log.warning(Line(
+                "Batch {batch} of table {table} was committed by another run meanwhile",
+                batch=draft.batch, table=self.store,
+            ))  # fmt: skip
             return  # after any other failure it may be committed all the same: the next run knows, and cleans up
         steps.reached("table_after_commit", draft.batch)
 

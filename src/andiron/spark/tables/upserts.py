@@ -29,6 +29,7 @@ from deltalake.exceptions import DeltaError
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from andiron.model.line import Line
 from andiron.spark.tables.checkpoint import TableError
 from andiron.spark.tables.delta_log import DeltaLog, properties
 from andiron.spark.tables.table_commit import TableCommit
@@ -138,4 +139,4 @@ class StagedMerge:
         try:
             self.into.log.open().vacuum(dry_run=False)
         except DeltaError as error:
-            log.warning("%s could not be cleaned: %s", self.into, error)
+            log.warning(Line("Table {table} cannot be cleaned now", table=self.into, error=error))

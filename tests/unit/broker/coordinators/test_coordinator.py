@@ -192,7 +192,7 @@ def test_what_is_due_and_cannot_be_written_is_tried_again(world, caplog):
     with caplog.at_level(logging.WARNING):
         world.coordinator.tick(150)
     assert (world.machine().lines, world.coordinator.next_deadline()) == ([], 150 + RETRY_MS)
-    assert "notes-0: what is due has to wait" in caplog.text
+    assert "Coordinator of partition notes-0 cannot write what is due" in caplog.text
     world.disk.free_up()
     world.coordinator.tick(150 + RETRY_MS)
 
@@ -213,7 +213,8 @@ def test_a_log_that_cannot_be_read_is_not_served_and_the_others_are(world, caplo
             world.coordinator.follow(partition, 0)
             world.coordinator.tick(0)
 
-    assert "notes-0 cannot be loaded yet: the disk is on fire" in caplog.text
+    assert "Coordinator of partition notes-0 cannot read its log" in caplog.text
+    assert 'error="the disk is on fire"' in caplog.text
     assert world.refused("a") is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     assert world.ask("a", index=1) == 1
 

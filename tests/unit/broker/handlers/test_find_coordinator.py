@@ -52,14 +52,18 @@ def test_that_a_coordinator_cannot_have_its_topic_is_in_the_log_once_and_when_it
     for _ in range(5):
         answer = node.ask(FindCoordinatorRequest(key="g"), 3)
         assert error_of(answer) == "COORDINATOR_NOT_AVAILABLE"
-    [told] = [each for each in caplog.records if each.levelno == logging.ERROR and "made" in each.message]
+    [told] = [
+        each
+        for each in caplog.records
+        if each.levelno == logging.ERROR and "cannot be created" in each.message
+    ]
     assert answer.error_message.removeprefix("__consumer_offsets cannot be made: ") in told.message
 
     node.disk.free_up()
     caplog.clear()
     with caplog.at_level(logging.INFO):
         assert error_of(node.ask(FindCoordinatorRequest(key="g"), 3)) == "NONE"
-    assert "__consumer_offsets is made after all" in caplog.messages
+    assert "Internal topic __consumer_offsets is created after all" in caplog.messages
     assert node.node.broker.internal_topic_errors == {}
 
 

@@ -451,4 +451,4 @@ def test_a_disk_that_is_full_is_in_the_log_once_a_minute_however_many_write(node
 
     node.now += 60_000
     node.produce("t", b"x")
-    assert "(19 times since)" in caplog.messages[-1]
+    assert "suppressed=19" in caplog.messages[-1]

@@ -170,7 +170,7 @@ def test_what_is_kept_for_kafka_is_told_once_and_outlives_a_restart(caplog):
 
     assert len(list(node.node.broker.image.unserved)) == 1
     said = [record.message for record in caplog.records if "not enforced" in record.message]
-    assert said == ["kept for Kafka, and not enforced here: 1 access rules"] * 2, "once a start"
+    assert ['kept="1 access rules"' in each for each in said] == [True] * 2, "once a start"
 
 
 # ── a log that ends inside a transaction ─────────────────────────────────────────────

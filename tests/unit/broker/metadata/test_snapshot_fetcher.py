@@ -79,7 +79,7 @@ def test_a_snapshot_that_is_damaged_at_the_leader_is_not_taken(caplog):
 
     made.start(away)
     made.pass_time(3_000)
-    assert "cannot be had" in caplog.text
+    assert "cannot be fetched" in caplog.text
     assert not [name for name in made.members[away].disk.names(HERE) if name.startswith(newest.file_name)]
 
     create(made, *(f"more-{number}" for number in range(10)))

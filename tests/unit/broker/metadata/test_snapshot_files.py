@@ -109,7 +109,7 @@ def test_one_that_was_cut_is_passed_over_with_a_notice_and_an_older_one_serves(d
 
     assert (found.id, list(found.image.topics)) == (OLD, ["old"])
     assert list(files.table) == [OLD]
-    assert f"{NEW.file_name} is passed over" in caplog.text
+    assert f"Metadata snapshot {NEW.file_name} cannot be read" in caplog.text
     assert disk.exists(path), "for whoever wants to look at it"
 
 

@@ -159,7 +159,7 @@ def test_a_disk_that_will_not_take_it_is_asked_again_later(caplog):
     fill(node, 2)
     node.disk.fill_up()
     node.advance(HOUR)
-    assert "no snapshot of the metadata can be written" in caplog.text
+    assert "Metadata snapshot cannot be written" in caplog.text
     assert snapshots(node) == files(node, ".part") == []
 
     node.disk.free_up()
@@ -188,7 +188,7 @@ def test_a_snapshot_that_was_damaged_is_passed_over_and_the_log_tells_the_rest(c
 
     node.restart()
 
-    assert f"{newest.file_name} is passed over" in caplog.text
+    assert f"Metadata snapshot {newest.file_name} cannot be read" in caplog.text
     assert len(node.node.broker.image.topics) == 40
 
 

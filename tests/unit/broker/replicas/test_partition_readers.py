@@ -3,9 +3,9 @@
 from unittest.mock import patch
 
 import pytest
-from andiron.broker.metadata.raft_requests import TOPIC_ID
 
 from andiron.broker.broker import Broker
+from andiron.broker.metadata.raft_requests import TOPIC_ID
 from andiron.broker.replicas.fetch_sessions import CachedPartition
 from andiron.broker.replicas.leader_hints import LeaderHints
 from andiron.broker.replicas.log_read_result import LogReadResult

@@ -60,7 +60,8 @@ def test_a_number_in_the_file_that_the_cluster_overrules_is_said_to_have_no_effe
 
     node = SmallNode(disk, min_insync_replicas="2")
 
-    assert "min.insync.replicas=2 in the settings has no effect, the cluster has 1" in caplog.text
+    assert "Setting min.insync.replicas of the file has no effect" in caplog.text
+    assert "value=2 cluster_value=1" in caplog.text
     caplog.clear()
     node.alter_broker("", min_insync_replicas="2")
     node.restart()

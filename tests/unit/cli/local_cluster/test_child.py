@@ -29,7 +29,7 @@ def ended(given: Child) -> Child:
 
 
 def test_it_is_started_as_a_user_starts_a_node() -> None:
-    assert command("f")[1:] == ["-m", "andiron", "up", "--config", "f", "--until-stdin-closes"]
+    assert command("f", "--x")[1:] == ["-m", "andiron", "up", "--config", "f", "--until-stdin-closes", "--x"]
 
 
 def test_a_child_that_has_not_begun_has_nothing_to_say(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_failure_to_tidy_up_hides_nothing(job: Job, caplog: pytest.LogCaptureF
 
     elsewhere.abort([told], 0)
 
-    assert "what was prepared could not be aborted now" in caplog.text
+    assert "Prepared transactions cannot be aborted now" in caplog.text
 
 
 def test_at_least_once_a_batch_that_comes_again_counts_again(job: Job) -> None:

@@ -89,9 +89,8 @@ def test_a_broker_without_two_phase_commit_gets_ordinary_ones_and_says_so_once(
         eventually(lambda: field.state("a") == "CompleteAbort")
 
     (warning,) = caplog.messages
-    assert warning.startswith(
-        "the broker has no two-phase commit for us (TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
-    )
+    assert warning.startswith("Broker refuses two-phase commit")
+    assert 'error="TRANSACTIONAL_ID_AUTHORIZATION_FAILED' in warning
 
 
 def test_what_apache_kafka_wants_for_two_phase_commit_is_named(

@@ -59,7 +59,8 @@ def test_a_failure_is_warned_of_once_and_tried_again_later(
         now[0] += PAUSE_S
         progress.mirror({T0: 7})
     (said,) = caplog.messages
-    assert said.startswith("progress is not mirrored into group 'report': NON_EMPTY_GROUP: ")
+    assert said.startswith("Progress is not mirrored into group report")
+    assert 'error="NON_EMPTY_GROUP: ' in said
     assert len(world.broker.requests("OffsetCommit")) == 2
 
     world.commit_error = 0

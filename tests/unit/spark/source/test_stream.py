@@ -351,4 +351,4 @@ def test_sizes_that_are_not_to_be_had_limit_nothing(world: World, caplog: pytest
     made = reader(world, maxBytesPerTrigger="1")
 
     assert made.latestOffset(t(0, 0), ROWS) == t(10, 20)
-    assert "maxBytesPerTrigger has no effect" in caplog.text
+    assert "Option maxBytesPerTrigger has no effect" in caplog.text

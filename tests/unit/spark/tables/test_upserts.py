@@ -118,4 +118,4 @@ def test_a_table_that_cannot_be_cleaned_is_cleaned_another_time(
 
     add(store, 0, ("12:00", "DE", 1))
 
-    assert "could not be cleaned: busy" in caplog.text
+    assert "cannot be cleaned now" in caplog.text
