@@ -110,7 +110,7 @@ class RaftClient:
         self.trouble: str | None = None  # why the others will have nothing to do with this node
         self._doubted_at: Millis | None = None  # since when they take it for a second one of its id
 
-    # ── life ─────────────────────────────────────────────────────────────────────────
+    # ── starting and stopping ────────────────────────────────────────────────────────
 
     def open(self, now: Millis) -> None:
         """Open the log and its snapshots."""
