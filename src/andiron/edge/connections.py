@@ -22,7 +22,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from andiron.broker.node.seldom import Seldom
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.edge.connection import Connection
 from andiron.edge.loop import READ
 from andiron.edge.room import LATE_MS
@@ -57,7 +57,7 @@ class Connections:
         self.waits = 0  # how often listeners had to let connections wait
         self.given_up = 0  # connections of clients that were closed for other nodes
         self.sweep_at = Millis(host.now + self._sweep_ms())
-        self._seldom = Seldom()
+        self._log_limiter = LogLimiter()
         self.on_sweep: list[Callable[[], None]] = []  # who else is to be called then
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class Connections:
         if count >= settings.max_connections_per_ip:
             self.refused += 1
             link.close()
-            if (suppressed := self._seldom.again(address, self._host.now)) is not None:
+            if (suppressed := self._log_limiter.again(address, self._host.now)) is not None:
                 log.warning(Line(
                     "Connections from {client} are refused: max.connections.per.ip is reached",
                     client=address, count=count, suppressed=suppressed,
@@ -103,7 +103,7 @@ class Connections:
 
     def cannot_accept(self, why: str) -> None:
         """The system refuses another descriptor: wait for one that is given back, or a little."""
-        if (suppressed := self._seldom.again(why, self._host.now)) is not None:
+        if (suppressed := self._log_limiter.again(why, self._host.now)) is not None:
             log.warning(Line(
                 "Connections have to wait: the system refuses another descriptor; raise LimitNOFILE",
                 error=why, suppressed=suppressed,
