@@ -44,7 +44,7 @@ def is_caught_up(made, number):
     hosted = [(topic.name, index) for topic, index, each in image.partitions() if number in each.replicas]
     return (
         (mine.image.topics, mine.image.configs) == (image.topics, image.configs)
-        and sorted(each.name for each in mine.partitions) == sorted(hosted)
+        and sorted(each.name for each in mine.replica_manager) == sorted(hosted)
         and made.all_ready()
     )
 
