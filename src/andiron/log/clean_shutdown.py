@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class CleanShutdown:
-    """Logs on their way to the disk."""
+    """The logs of a node that stops, brought to the disk together."""
 
     def __init__(self, disk: Disk, logs: Iterable[PartitionLog]) -> None:
         self._disk, self._logs = disk, list(logs)

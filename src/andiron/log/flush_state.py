@@ -36,7 +36,7 @@ class UnsyncedFiles(NamedTuple):
 
 
 class FlushState:
-    """The flushed part of one log."""
+    """The recovery point of one log, and the files that must be synced before it moves."""
 
     __slots__ = ("_ceiling", "_directory", "_disk", "_loose", "_names_changed", "end", "since")
 

@@ -40,7 +40,7 @@ _SEQUENCES = 1 << 31
 
 
 class BatchMetadata(NamedTuple):
-    """One batch of a producer."""
+    """The sequences and offsets of one batch of an idempotent producer (KIP-98)."""
 
     last_sequence: int
     last_offset: int

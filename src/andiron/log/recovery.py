@@ -43,7 +43,7 @@ _OLD_HEADER = Struct(">qiI")  # offset, size and CRC-32 of a message of the form
 
 
 class LoadedLog(NamedTuple):
-    """A log ready to be used."""
+    """The segments, leader epochs and producers of a log that was recovered, with its offsets."""
 
     segments: Segments
     epochs: LeaderEpochs

@@ -21,7 +21,7 @@ from andiron.records.seek import LATEST, seek
 
 
 class TimestampAndOffset(NamedTuple):
-    """A record, by where and when it is."""
+    """The offset, timestamp and leader epoch of a record, as ListOffsets answers with them (KIP-79)."""
 
     offset: Offset
     timestamp: int

@@ -31,7 +31,7 @@ _INT32_MAX, _INT64_MAX = (1 << 31) - 1, (1 << 63) - 1
 
 
 class WalkResult(NamedTuple):
-    """What a walk has found."""
+    """The latest timestamp of a batch's records, and those of them that the topic does not take."""
 
     max_timestamp: int  # -1 if no record has one
     faults: int  # records that are not taken

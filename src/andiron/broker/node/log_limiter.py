@@ -18,7 +18,7 @@ ABOUT_MAX = 1_000  # things that are spoken of
 
 
 class LogLimiter:
-    """When each thing was last spoken of, and how often it was passed over since."""
+    """When a log line about each thing was last written, and how many were left out since."""
 
     def __init__(self) -> None:
         self._told: dict[Hashable, list[int]] = {}  # when, and how often not since; the longest ago first

@@ -1,4 +1,4 @@
-"""Which replicas are in sync: the leader finds out, and asks the controller to say so.
+"""The ISR of partitions led here: the leader finds out who is in sync, and asks the controller to say so (KIP-497).
 
     a follower has caught up          ─┐
     one has been behind for too long  ─┴▶ propose ─▶ AlterPartition ─▶ controller ─▶ the metadata log
@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 class AlterPartitionManager:
-    """Keeps the in-sync replicas of the partitions that are led here."""
+    """Asks the controller by AlterPartition to shrink and expand the ISRs of the partitions that are led here."""
 
     def __init__(
         self, metadata: Metadata, lifecycle: BrokerLifecycle, channel: ControllerChannel, step: Step

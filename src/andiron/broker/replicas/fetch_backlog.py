@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 
 class FetchBacklog:
-    """The pieces that wait, in the order in which they came."""
+    """Pieces of Fetch answers that a follower has not appended yet, in the order in which they came."""
 
     def __init__(self) -> None:
         self._pieces: deque[Piece] = deque()

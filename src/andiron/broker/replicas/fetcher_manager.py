@@ -20,7 +20,7 @@ from andiron.replication.settings import ReplicationSettings
 
 
 class FetcherManager:
-    """Which partition is fetched from whom."""
+    """The replica fetchers of a node: which partition is fetched from which leader."""
 
     def __init__(
         self, settings: ReplicationSettings, channel: BrokerChannel, quota: ReplicationQuota,
@@ -46,7 +46,7 @@ class FetcherManager:
         fetcher.add(partition, now)
 
     def leave(self, partition: Partition) -> None:
-        """Fetch it no more."""
+        """Fetch a partition no more: it is led here, or gone."""
         fetcher = self._of.pop(partition, None)
         if fetcher is not None:
             fetcher.remove(partition)

@@ -31,7 +31,7 @@ class FollowerFetch(NamedTuple):
 
 
 class FollowerStates:
-    """Takes note of what followers fetch."""
+    """What the leaders on this node know of their followers, from the fetches of these."""
 
     def __init__(
         self,

@@ -65,7 +65,7 @@ class LogAppendResult(NamedTuple):
 
 
 class Watcher(Hashable, Protocol):
-    """Somebody who looks at many partitions, and at those only that have moved."""
+    """A fetch session (KIP-227), which looks only at those of its partitions that have moved."""
 
     is_replicas: bool  # a follower's: what is committed is told it with the next records
 
@@ -204,7 +204,7 @@ class Partition:
 
     @property
     def fetch_lag(self) -> int:
-        """As a follower: how many committed records are missing here, as far as the leader has told."""
+        """As a follower: how many records below the leader's high watermark are missing from this log."""
         return 0 if self._follower is None else self._follower.lag
 
     def position(self) -> Position | None:
@@ -212,13 +212,13 @@ class Partition:
         return None if self._follower is None or self.needs_flush else self._follower.position()
 
     def take(self, fetched: FetchPartitionData, now: Millis) -> Next:
-        """Take in what the leader has answered."""
+        """Take in what the leader has answered to a follower's fetch."""
         assert self._follower is not None, "a follower takes in what it fetched"
         self.traffic.replicated_in += len(fetched.records)
         return self._follower.take(fetched, now)
 
     def go_to(self, leader_start: Offset, leader_end: Offset, now: Millis) -> None:
-        """The leader's log does not have the end of this one."""
+        """A fetch was OFFSET_OUT_OF_RANGE: truncate to the leader's log end, or begin again at its log start."""
         assert self._follower is not None, "a follower takes in what it fetched"
         self._follower.go_to(leader_start, leader_end, now)
 
@@ -286,7 +286,8 @@ class Partition:
         return self._written(base, append_time, end)
 
     def written_before(self, now: Millis) -> LogAppendResult:
-        """All that is here, as if it were written now: it is waited for like anything else, or may yet be lost."""
+        """What an append that ended at the log end offset would have answered: a marker that is here already is
+        acknowledged like one that is appended now, since it may not be committed yet."""
         return self._written(self.log.end, wall_time(now), self.log.end)
 
     def _written(self, base: Offset, append_time: int, end: Offset) -> LogAppendResult:

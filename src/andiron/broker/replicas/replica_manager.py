@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 class ReplicaManager:
-    """Every partition of which this node holds a replica, by name."""
+    """Every partition of which this node holds a replica, by name: it opens their logs and gives them their roles."""
 
     def __init__(
         self, settings: NodeSettings, directories: LogDirectories, partitions: HostedPartitions,

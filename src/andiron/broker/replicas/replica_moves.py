@@ -64,7 +64,7 @@ class Move:
 
 
 class ReplicaMoves:
-    """All that are under way."""
+    """The replicas that move from one log directory to another (KIP-113)."""
 
     def __init__(
         self, directories: LogDirectories, replica_manager: ReplicaManager, flush_queue: FlushQueue,
