@@ -39,6 +39,7 @@ from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.metadata.producer_ids import ProducerIds
 from andiron.broker.metadata.publisher import MetadataPublisher
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.patience import CONTROLLER_DECISION_MS
 from andiron.broker.node.request import Request
 from andiron.broker.node.seldom import Seldom
 from andiron.broker.node.step import Step
@@ -69,8 +70,6 @@ from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis
 
 log = logging.getLogger(__name__)
-
-DECISION_MS = 30_000  # for requests that bring no timeout of their own
 
 
 class Broker:
@@ -199,17 +198,17 @@ class Broker:
 
     # ── changing ─────────────────────────────────────────────────────────────────────
 
-    def decide(self, request: object, now: Millis, timeout_ms: int = DECISION_MS) -> Wait:
+    def decide(self, request: object, now: Millis, timeout_ms: int = CONTROLLER_DECISION_MS) -> Wait:
         """Let the controller decide, wherever it is; the Wait gives its response, or raises what went wrong."""
         return self.channel.decide(request, now, timeout_ms)
 
-    def pass_on(self, request: Request[Any], timeout_ms: int = DECISION_MS) -> Wait:
+    def pass_on(self, request: Request[Any], timeout_ms: int = CONTROLLER_DECISION_MS) -> Wait:
         """Let the controller decide what a client has asked, as `decide` does."""
         return self.channel.pass_on(request, timeout_ms)
 
     def decide_here(self, request: object, now: Millis) -> Wait:
         """Let the controller decide if it is here, and nowhere else."""
-        return self.channel.decide_here(request, now, DECISION_MS)
+        return self.channel.decide_here(request, now, CONTROLLER_DECISION_MS)
 
     @property
     def controller_told(self) -> int:

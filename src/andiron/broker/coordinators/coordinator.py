@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from andiron.broker.coordinators.shard import Encode, Read, Shard
+from andiron.broker.node.patience import COORDINATOR_RETRY_MS
 from andiron.broker.node.seldom import Seldom
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.step import Step
@@ -36,7 +37,6 @@ from andiron.model.machine import Coordinating, LogLoaded, TimePassed
 from andiron.model.timers import Timers
 
 LOAD_BYTES = 1 << 18  # of a log, in one turn
-RETRY_MS = 1_000
 SLICE = 20  # machines that are asked in one turn
 
 # What clients are told of trouble with the coordinator's own partition.
@@ -138,7 +138,7 @@ class Coordinator(Generic[M]):
             if (since := self._seldom.again(error.detail, now)) is not None:
                 log.warning("%s-%d: what is due has to wait: %s%s", self.topic, index, error.detail, since)
             if index in self._shards:
-                self.timers.set(index, Millis(now + RETRY_MS))
+                self.timers.set(index, Millis(now + COORDINATOR_RETRY_MS))
 
     def _load_on(self, index: int, now: Millis) -> None:
         shard, position = self._loading[index]
@@ -160,7 +160,7 @@ class Coordinator(Generic[M]):
         self._drop(index)
         self.follow(shard.partition, now)
         if index in self._loading:
-            self.timers.set(index, Millis(now + RETRY_MS))
+            self.timers.set(index, Millis(now + COORDINATOR_RETRY_MS))
 
     def _serve(self, index: int, shard: Shard[M], now: Millis) -> None:
         self._shards[index] = shard

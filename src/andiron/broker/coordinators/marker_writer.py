@@ -22,6 +22,7 @@ import logging
 from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS_TOPIC
 from andiron.broker.coordinators.group_coordinator import GroupCoordinator
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.node.seldom import Seldom
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
@@ -30,8 +31,6 @@ from andiron.broker.replicas.partitions import Partitions
 from andiron.groups.records import TransactionEnded
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
-
-MARKER_MS = 30_000  # to be committed in; the coordinator tries again
 
 log = logging.getLogger(__name__)
 

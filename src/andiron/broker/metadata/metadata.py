@@ -33,6 +33,7 @@ from andiron.broker.metadata.quorum_member import QuorumMember
 from andiron.broker.metadata.snapshot_generator import SnapshotGenerator
 from andiron.broker.metadata.standalone_format import found, may_found
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.patience import METADATA_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.flushing import Flushing
@@ -49,8 +50,6 @@ from andiron.model.errors import AndironError, ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, Millis, NodeId, Offset
 from andiron.model.machine import LogLoaded, TimePassed
 from andiron.records.batch import Batch
-
-RETRY_MS = 1_000
 
 log = logging.getLogger(__name__)
 
@@ -250,7 +249,7 @@ class Metadata:
             self.decide(request, now, 0)
         except ProtocolError as error:
             log.warning("the controller cannot do what is due: %s", error.detail)
-            self._controller_at = self._rests_until = Millis(now + RETRY_MS)
+            self._controller_at = self._rests_until = Millis(now + METADATA_RETRY_MS)
 
     # ── what is committed ────────────────────────────────────────────────────────────
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from andiron.broker.metadata.quorum_facts import Whole
 from andiron.broker.metadata.quorum_messages import fetch_request
 from andiron.broker.metadata.snapshot_fetch import SnapshotFetch
+from andiron.broker.node.patience import QUORUM_REFUSED_MS
 from andiron.broker.replicas.fetch_messages import fetched
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from andiron.broker.metadata.quorum_member import QuorumMember
 
 LANE = "metadata"  # fetches may wait, and the rest should not have to wait for them
-REFUSED_MS = 1_000  # before a node that will have nothing to do with this one is asked again
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ class QuorumFetch:
             wait_ms = self._take(response, epoch, leader, now)
         except ProtocolError as error:
             log.error("the metadata log cannot be written: %s", error.detail)
-            wait_ms = REFUSED_MS
+            wait_ms = QUORUM_REFUSED_MS
         if wait_ms:
             self._fetch_at = Millis(now + wait_ms)
         else:
@@ -150,13 +150,13 @@ class QuorumFetch:
             return retry_ms
         if response.error_code or not response.responses:
             member.refused(ErrorCode.of(response.error_code), now)
-            return REFUSED_MS
+            return QUORUM_REFUSED_MS
         for node in response.node_endpoints:
             member.voters.addresses[NodeId(node.node_id)] = Address(node.host, node.port)
         said: PartitionData = response.responses[0].partitions[0]
         if said.error_code == ErrorCode.DUPLICATE_BROKER_REGISTRATION.number:
             member.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
-            return REFUSED_MS
+            return QUORUM_REFUSED_MS
         if said.error_code or leader is None:  # the leader itself says who it is, too
             seen = said.current_leader
             if seen is not None:
@@ -170,7 +170,7 @@ class QuorumFetch:
         if said.snapshot_id is not None and said.snapshot_id.end_offset >= 0:
             id = SnapshotId(Offset(said.snapshot_id.end_offset), LeaderEpoch(said.snapshot_id.epoch))
             self._snapshot.begin(id, member.voters.addresses[leader], epoch, now)
-            return 0 if self._snapshot.under_way else REFUSED_MS
+            return 0 if self._snapshot.under_way else QUORUM_REFUSED_MS
         was, taken = member.partition.log.end, fetched(said)._replace(log_start=Offset(0))
         member.partition.take(taken, now)
         if member.voters.follow(iterate(taken.records), was, member.partition.log.end):
@@ -191,7 +191,7 @@ class QuorumFetch:
             partition.log.restart_at(whole.id.end, now)
         except ProtocolError as error:
             log.error("the metadata log cannot be written: %s", error.detail)
-            self._fetch_at = Millis(now + REFUSED_MS)
+            self._fetch_at = Millis(now + QUORUM_REFUSED_MS)
             return
         member.snapshots.drop_before(whole.id.end)
         partition.follow(partition.epoch, whole.id.end)

@@ -32,6 +32,7 @@ from andiron.broker.metadata.quorum_messages import (
 from andiron.broker.metadata.quorum_voters import QuorumVoters
 from andiron.broker.metadata.snapshot_files import SnapshotFiles, bring_together
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.patience import QUORUM_POSTPONED_MS
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.flushing import Flushing
 from andiron.broker.replicas.log_directories import LogDirectories
@@ -73,7 +74,6 @@ DOUBTED_FOR = 3  # times the fetch timeout: by then the others have noticed who 
 # What a voter says who leaves the vote undecided, or gives none, but says who leads: to one of an old epoch, and to one
 # that votes no more and has not heard of it.
 ANSWERS = (ErrorCode.NONE, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.INCONSISTENT_VOTER_SET)
-POSTPONED_MS = 1_000  # until what could not be written down is tried again
 
 log = logging.getLogger(__name__)
 
@@ -192,7 +192,7 @@ class QuorumMember:
             effects = self.quorum.step(event, now)
         except OSError as error:
             log.error("the state of the quorum cannot be written: %s", error)
-            self.quorum.postpone(Millis(now + POSTPONED_MS))
+            self.quorum.postpone(Millis(now + QUORUM_POSTPONED_MS))
             return
         self._carry_out(effects, now)
 

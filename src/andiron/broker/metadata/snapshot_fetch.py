@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from andiron.broker.metadata.quorum_facts import Whole
 from andiron.broker.metadata.quorum_messages import snapshot_request
 from andiron.broker.metadata.snapshot_files import SnapshotLoading
+from andiron.broker.node.patience import SNAPSHOT_REFUSED_MS
 from andiron.controller.image import Image
 from andiron.log.disk import File
 from andiron.model.errors import AndironError, ErrorCode
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from andiron.broker.metadata.quorum_member import QuorumMember
 
 LANE = "metadata"  # that of fetches
-GIVEN_UP_MS = 1_000  # before records are asked for again, where nothing came of a snapshot
 RECORDS_A_TURN = 500
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class SnapshotFetch:
             self._coming = coming = _Coming(id, of, epoch, self._files.begin(id))
         except OSError as error:
             log.error("a snapshot cannot be written: %s", error)
-            self.given_up_until = Millis(now + GIVEN_UP_MS)
+            self.given_up_until = Millis(now + SNAPSHOT_REFUSED_MS)
             return
         self._ask(coming)
 
@@ -173,4 +173,4 @@ class SnapshotFetch:
         log.error("the snapshot %s cannot be had: %s", self._coming.id, reason)
         self._files.abandon(self._coming.id)
         self._coming, self._turn_at = None, NEVER
-        self.given_up_until = Millis(now + GIVEN_UP_MS)
+        self.given_up_until = Millis(now + SNAPSHOT_REFUSED_MS)

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andiron.broker.metadata.quorum_member import QuorumMember
+from andiron.broker.node.patience import SNAPSHOT_RETRY_MS
 from andiron.broker.replicas.flushing import Flushing
 from andiron.controller.image import Image
 from andiron.controller.records import encode_record
@@ -31,7 +32,6 @@ from andiron.quorum.settings import MetadataLogSettings
 from andiron.quorum.snapshot import SnapshotId, batches_of
 
 BATCHES_A_TURN = 2
-RETRY_MS = 60_000  # after the disk would not take one
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +152,7 @@ class SnapshotGenerator:
         if self._cut is not None:
             self._files.abandon(self._cut.view.id)
             self._bytes += self._cut.bytes_before
-        self._cut, self._turn_at, self._not_before = None, NEVER, Millis(now + RETRY_MS)
+        self._cut, self._turn_at, self._not_before = None, NEVER, Millis(now + SNAPSHOT_RETRY_MS)
 
     # ── cleaning up ──────────────────────────────────────────────────────────────────
 

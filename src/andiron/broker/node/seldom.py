@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from andiron.broker.node.patience import SELDOM_MS
 from andiron.model.ids import Millis
 
-EVERY_MS = 60_000
 ABOUT_MAX = 1_000  # things that are spoken of
 
 
@@ -26,7 +26,7 @@ class Seldom:
     def again(self, about: Hashable, now: Millis) -> str | None:
         """What to add to a line that is written now; None if it is too soon."""
         told = self._told.get(about)
-        if told is not None and now - told[0] < EVERY_MS:
+        if told is not None and now - told[0] < SELDOM_MS:
             told[1] += 1
             return None
         self._told.pop(about, None)
