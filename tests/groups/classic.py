@@ -42,7 +42,7 @@ class NoTopics:
         return []
 
 
-def world_of(settings: GroupSettings | None = None, seed: int = 0) -> GroupContext:
+def context_of(settings: GroupSettings | None = None, seed: int = 0) -> GroupContext:
     return GroupContext(settings or GroupSettings(), NoTopics(), Chance(seed), lambda group: {})
 
 
@@ -55,7 +55,7 @@ class Classic:
     def __init__(
         self, log: list[GroupRecord] | None = None, now: int = 0, seed: int = 0, **settings: int
     ) -> None:
-        self.context = world_of(GroupSettings(**settings), seed)
+        self.context = context_of(GroupSettings(**settings), seed)
         self.context.batch_max = lambda: BATCH_MAX
         self.protocol = ClassicProtocol(self.context)
         self.log = log or []

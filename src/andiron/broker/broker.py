@@ -41,6 +41,7 @@ from andiron.broker.metadata.metadata_publisher import MetadataPublisher
 from andiron.broker.metadata.producer_id_manager import ProducerIdManager
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.log_limiter import LogLimiter
+from andiron.broker.node.patience import CONTROLLER_DECISION_MS
 from andiron.broker.node.request import Request
 from andiron.broker.node.step import Step
 from andiron.broker.node.turns import Turns
@@ -71,8 +72,6 @@ from andiron.model.ids import Millis
 from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
-
-DECISION_MS = 30_000  # for requests that bring no timeout of their own
 
 
 class Broker:
@@ -211,17 +210,17 @@ class Broker:
 
     # ── changing ─────────────────────────────────────────────────────────────────────
 
-    def decide(self, request: object, now: Millis, timeout_ms: int = DECISION_MS) -> Wait:
+    def decide(self, request: object, now: Millis, timeout_ms: int = CONTROLLER_DECISION_MS) -> Wait:
         """Let the controller decide, wherever it is; the Wait gives its response, or raises what went wrong."""
         return self.channel.decide(request, now, timeout_ms)
 
-    def pass_on(self, request: Request[Any], timeout_ms: int = DECISION_MS) -> Wait:
+    def pass_on(self, request: Request[Any], timeout_ms: int = CONTROLLER_DECISION_MS) -> Wait:
         """Let the controller decide what a client has asked, as `decide` does."""
         return self.channel.pass_on(request, timeout_ms)
 
     def decide_here(self, request: object, now: Millis) -> Wait:
         """Let the controller decide if it is here, and nowhere else."""
-        return self.channel.decide_here(request, now, DECISION_MS)
+        return self.channel.decide_here(request, now, CONTROLLER_DECISION_MS)
 
     @property
     def controller_told(self) -> int:

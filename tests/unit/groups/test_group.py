@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from andiron.groups.classic.group import ClassicGroup
-from groups.classic import world_of
+from groups.classic import context_of
 
 
 def test_rebalances_are_told_of_the_groups_that_there_are():
-    world = world_of()
+    world = context_of()
     world.rebalances.begins("g", "join")
     assert list(world.rebalances) == []
 

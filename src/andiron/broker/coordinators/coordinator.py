@@ -25,6 +25,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from andiron.broker.coordinators.shard import Encode, Read, Shard
 from andiron.broker.node.log_limiter import LogLimiter
+from andiron.broker.node.patience import COORDINATOR_RETRY_MS
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
@@ -37,7 +38,6 @@ from andiron.model.machine import Coordinating, LogLoaded, TimePassed
 from andiron.model.timers import Timers
 
 LOAD_BYTES = 1 << 18  # of a log, in one turn
-RETRY_MS = 1_000
 SLICE = 20  # machines that are asked in one turn
 
 # What clients are told of trouble with the coordinator's own partition.
@@ -142,7 +142,7 @@ class Coordinator(Generic[M]):
                     partition=f"{self.topic}-{index}", error=error.detail, suppressed=suppressed,
                 ))  # fmt: skip
             if index in self._shards:
-                self.timers.set(index, Millis(now + RETRY_MS))
+                self.timers.set(index, Millis(now + COORDINATOR_RETRY_MS))
 
     def _load_on(self, index: int, now: Millis) -> None:
         shard, position = self._loading[index]
@@ -167,7 +167,7 @@ class Coordinator(Generic[M]):
         self._drop(index)
         self.follow(shard.partition, now)
         if index in self._loading:
-            self.timers.set(index, Millis(now + RETRY_MS))
+            self.timers.set(index, Millis(now + COORDINATOR_RETRY_MS))
 
     def _serve(self, index: int, shard: Shard[M], now: Millis) -> None:
         self._shards[index] = shard

@@ -9,6 +9,7 @@ Either way the answer is a word on each partition.
 from __future__ import annotations
 
 from andiron.broker.broker import Broker
+from andiron.broker.node.patience import COORDINATOR_CALL_MS
 from andiron.broker.node.waiting import Wait
 from andiron.controller.image import NO_LEADER
 from andiron.model.errors import ErrorCode
@@ -22,7 +23,6 @@ from andiron.wire.messages.add_partitions_to_txn import (
 )
 
 LANE = "transactions"
-TIMEOUT_MS = 10_000
 
 Outcome = dict[TopicPartition, ErrorCode]
 
@@ -35,7 +35,7 @@ def ask_coordinator(broker: Broker, question: AddPartitions, now: Millis) -> Wai
     to = broker.metadata.address_of(leader)
     if to is None:
         return Wait.failed(ErrorCode.COORDINATOR_NOT_AVAILABLE.error(f"broker {leader} is away"))
-    asked = broker.calls.ask(to, LANE, _request(question), TIMEOUT_MS, question.version)
+    asked = broker.calls.ask(to, LANE, _request(question), COORDINATOR_CALL_MS, question.version)
     return asked.and_then(lambda response: _outcome(response, question.partitions))
 
 

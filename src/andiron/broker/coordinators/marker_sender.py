@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.coordinators.marker_writer import MARKER_MS, MarkerWriter, Outcome
+from andiron.broker.coordinators.marker_writer import MarkerWriter, Outcome
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Marker
 from andiron.model.errors import ErrorCode, ProtocolError

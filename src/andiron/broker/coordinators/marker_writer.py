@@ -23,6 +23,7 @@ from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS_TOPIC
 from andiron.broker.coordinators.group_coordinator import GroupCoordinator
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.log_limiter import LogLimiter
+from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import LogAppendResult, Marker, Partition
@@ -31,8 +32,6 @@ from andiron.groups.records import TransactionEnded
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
 from andiron.model.line import Line
-
-MARKER_MS = 30_000  # to be committed in; the coordinator tries again
 
 log = logging.getLogger(__name__)
 

@@ -23,6 +23,7 @@ from andiron.broker.coordinators.marker_writer import Outcome
 from andiron.broker.coordinators.shard import Shard, readable, understood
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.log_limiter import LogLimiter
+from andiron.broker.node.patience import MARKER_RETRY_MS, TRANSACTION_DECISION_MS
 from andiron.broker.node.slices import InSlices
 from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
@@ -38,8 +39,6 @@ from andiron.transactions.settings import TransactionSettings
 from andiron.transactions.shard import TransactionShard
 
 TOPIC = "__transaction_state"
-DECISION_MS = 30_000
-RETRY_MS = 100
 
 # A partition that answers so has no use for the marker: it is gone, or further on.
 DONE_WITH = {
@@ -71,11 +70,11 @@ class TransactionCoordinator:
 
     def run(self, transactional_id: str, request: object, now: Millis) -> Wait:
         """Let the shard of an id decide a request."""
-        return self.shards.run(self.partition_of(transactional_id), request, now, DECISION_MS)
+        return self.shards.run(self.partition_of(transactional_id), request, now, TRANSACTION_DECISION_MS)
 
     def run_on_all(self, request: object, now: Millis) -> InSlices[Wait]:
         """Let every shard decide a request; the Wait gives all their responses."""
-        return (yield from self.shards.run_on_all(request, now, DECISION_MS))
+        return (yield from self.shards.run_on_all(request, now, TRANSACTION_DECISION_MS))
 
     def machine_of(self, transactional_id: str) -> TransactionShard:
         """The machine that decides for an id, to be asked without a decision."""
@@ -124,7 +123,7 @@ class TransactionCoordinator:
             self._complete(shard, told, now)
         if left:
             again = markers._replace(partitions=left)
-            self._retries.at(Millis(now + RETRY_MS), lambda now: self._try_again(shard, again, now))
+            self._retries.at(Millis(now + MARKER_RETRY_MS), lambda now: self._try_again(shard, again, now))
 
     def _complete(self, shard: Shard[TransactionShard], told: MarkersWritten, now: Millis) -> None:
         """Let the machine know; if it cannot write that down, nobody else is going to tell it again."""
@@ -135,10 +134,10 @@ class TransactionCoordinator:
                     "Transaction {transactional_id} cannot be completed in the log of its coordinator yet; tried again",
                     transactional_id=told.transactional_id, error=error.detail, suppressed=suppressed,
                 ))  # fmt: skip
-            self._retries.at(Millis(now + RETRY_MS), lambda now: self._complete(shard, told, now))
+            self._retries.at(Millis(now + MARKER_RETRY_MS), lambda now: self._complete(shard, told, now))
 
         if not shard.gone:
-            run = self.shards.run(shard.partition.name.partition, told, now, DECISION_MS)
+            run = self.shards.run(shard.partition.name.partition, told, now, TRANSACTION_DECISION_MS)
             self._step.later(run.or_else(again), lambda response: None)
 
     def _try_again(self, shard: Shard[TransactionShard], markers: Markers, now: Millis) -> None:

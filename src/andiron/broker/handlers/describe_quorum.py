@@ -9,6 +9,7 @@ from __future__ import annotations
 from andiron.broker.broker import Broker
 from andiron.broker.metadata.leader_forwarding import at_quorum_leader
 from andiron.broker.metadata.raft_requests import METADATA
+from andiron.broker.node.patience import DESCRIBE_QUORUM_MS, OBSERVER_SESSION_MS
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.listeners import Scope
@@ -31,9 +32,6 @@ API = ApiKey.DESCRIBE_QUORUM
 SERVED = ADVERTISED = (0, 2)
 SCOPE = Scope.BOTH
 
-OBSERVER_MS = 300_000  # after which one that has not fetched is forgotten
-LOOK_MS = 3_000  # who asks while nobody leads should hear of it soon
-
 
 def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQuorumResponse | Wait:
     asked = [
@@ -42,7 +40,9 @@ def handle(broker: Broker, request: Request[DescribeQuorumRequest]) -> DescribeQ
     if asked != [METADATA]:
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return DescribeQuorumResponse(code.number, f"there is {METADATA} and no other")
-    return at_quorum_leader(broker, request, lambda: _described(broker, request.now), _refusal, LOOK_MS)
+    return at_quorum_leader(
+        broker, request, lambda: _described(broker, request.now), _refusal, DESCRIBE_QUORUM_MS
+    )
 
 
 def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
@@ -58,7 +58,7 @@ def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
     observers = [
         _state(broker, node, seen, now)
         for node, seen in raft.observers.items()
-        if now - seen.fetched_at < OBSERVER_MS
+        if now - seen.fetched_at < OBSERVER_SESSION_MS
     ]
     (voters if me in raft.quorum.voters else observers).append(itself)
     if not raft.voters.kraft_version:

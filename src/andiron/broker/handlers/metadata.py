@@ -15,6 +15,7 @@ from functools import partial
 from andiron.broker.broker import Broker
 from andiron.broker.metadata.topic_creation import until_created
 from andiron.broker.node.operations import ON_THE_CLUSTER, ON_TOPICS
+from andiron.broker.node.patience import TOPIC_CREATION_MS
 from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
@@ -40,7 +41,6 @@ SERVED = ADVERTISED = (0, 13)
 ENTRIES_MAX = 50_000
 SLICE = 200  # topics and partitions
 
-CREATION_MS = 30_000
 BY_ID_SINCE = 12  # version 10 has a place for ids already, and may not use it
 
 
@@ -53,7 +53,7 @@ def handle(
     if not missing or len(missing) > PARTITIONS_MAX:
         return _response(broker, request)
     wanted = [CreatableTopic(name, num_partitions=-1, replication_factor=-1) for name in missing]
-    created = broker.decide(CreateTopicsRequest(wanted, CREATION_MS), request.now, CREATION_MS)
+    created = broker.decide(CreateTopicsRequest(wanted, TOPIC_CREATION_MS), request.now, TOPIC_CREATION_MS)
     # Whether it worked is seen by what is there then: topics that are not are told as unknown.
     return created.and_then(
         lambda answer: until_created(broker, answer, lambda: _response(broker, request))

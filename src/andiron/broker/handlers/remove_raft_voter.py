@@ -9,9 +9,10 @@ INVALID_REQUEST: it is the last one. REQUEST_TIMED_OUT: another change is not co
 
 from __future__ import annotations
 
-from andiron.broker.broker import DECISION_MS, Broker
+from andiron.broker.broker import Broker
 from andiron.broker.metadata.leader_forwarding import at_quorum_leader
 from andiron.broker.metadata.voter_changes import VoterChanges
+from andiron.broker.node.patience import CONTROLLER_DECISION_MS
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.listeners import Scope
@@ -35,7 +36,7 @@ def handle(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRa
 def _removed(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRaftVoterResponse | Wait:
     body = request.body
     changes = VoterChanges(broker.metadata.raft, broker.step)
-    deadline = Millis(request.now + DECISION_MS)
+    deadline = Millis(request.now + CONTROLLER_DECISION_MS)
     try:
         removed = changes.remove(NodeId(body.voter_id), bytes(body.voter_directory_id), deadline)
     except ProtocolError as error:

@@ -10,8 +10,9 @@ voter has that id and directory. INVALID_REQUEST: it names no listener of the co
 
 from __future__ import annotations
 
-from andiron.broker.broker import DECISION_MS, Broker
+from andiron.broker.broker import Broker
 from andiron.broker.metadata.voter_changes import VoterChanges
+from andiron.broker.node.patience import CONTROLLER_DECISION_MS
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.listeners import Scope
@@ -57,7 +58,7 @@ def _updated(broker: Broker, request: Request[UpdateRaftVoterRequest]) -> Wait:
     if not levels.min_supported_version <= level <= levels.max_supported_version:
         raise ErrorCode.INVALID_REQUEST.error(f"the voter does not know kraft.version {level}")
     voter = VoterNode(NodeId(body.voter_id), bytes(body.voter_directory_id), listeners)
-    deadline = Millis(request.now + DECISION_MS)
+    deadline = Millis(request.now + CONTROLLER_DECISION_MS)
     return VoterChanges(raft, broker.step).update(voter, deadline)
 
 

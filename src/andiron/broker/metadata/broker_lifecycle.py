@@ -29,6 +29,7 @@ from typing import Any
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.controller_registration import ControllerRegistration
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.patience import LEAVING_ALONE_MS, LEAVING_MS, LIFECYCLE_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.node_settings import NodeSettings
@@ -47,9 +48,6 @@ from andiron.wire.messages.broker_registration import (
 )
 
 PLAINTEXT = 0  # the security protocol, by its number
-RETRY_MS = 200
-LEAVING_MS = 100  # between heartbeats of a broker that would leave
-ALONE_MS = 3_000  # after which one that finds no controller leaves without a word
 
 log = logging.getLogger(__name__)
 
@@ -238,7 +236,7 @@ class BrokerLifecycle:
                         broker=self.me, error=why,
                     ))  # fmt: skip
                 self.trouble = f"broker {self.me} is not taken in by its cluster: {why}"
-            self._due = Millis(now + RETRY_MS * 5)
+            self._due = Millis(now + LIFECYCLE_RETRY_MS * 5)
             return
         self._move(LifecycleEvent.REGISTERED)
         self.epoch, self.trouble, self._was_fenced = response.broker_epoch, None, False
@@ -262,13 +260,13 @@ class BrokerLifecycle:
             want_shut_down=leaves,
         )
         self._due = Millis(now + settings.broker_heartbeat_interval_ms)
-        timeout_ms = ALONE_MS if leaves else settings.broker_session_timeout_ms
+        timeout_ms = LEAVING_ALONE_MS if leaves else settings.broker_session_timeout_ms
         self._ask(self._channel.decide(request, now, timeout_ms), BrokerHeartbeatResponse, self._answered)
 
     def _answered(self, response: BrokerHeartbeatResponse | None) -> None:
         now, leaves = self._step.now, self.state is BrokerState.PENDING_CONTROLLED_SHUTDOWN
         if response is None:
-            self._due = Millis(now + RETRY_MS)
+            self._due = Millis(now + LIFECYCLE_RETRY_MS)
             if leaves:
                 self._move(LifecycleEvent.STOP)
         elif response.error_code in (

@@ -15,10 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from andiron.broker.node.patience import OBSERVER_BACK_MS, OBSERVER_FIRST_MS
 from andiron.model.ids import NEVER, Millis, NodeId
-
-BACK_MS = 500  # for one whose connection broke
-FIRST_MS = 1_000  # for all, to find a new controller
 
 
 class ConnectionWatch:
@@ -30,7 +28,9 @@ class ConnectionWatch:
 
     def begin(self, nodes: Iterable[NodeId], before: NodeId, now: Millis) -> None:
         """A new controller expects these; the one `before` it has been missed already."""
-        self._missing = {node: Millis(now + (BACK_MS if node == before else FIRST_MS)) for node in nodes}
+        self._missing = {
+            node: Millis(now + (OBSERVER_BACK_MS if node == before else OBSERVER_FIRST_MS)) for node in nodes
+        }
 
     def seen(self, node: NodeId, conn: int) -> None:
         """A node has fetched."""
@@ -43,7 +43,7 @@ class ConnectionWatch:
         """A connection is gone."""
         node = self._through.pop(conn, None)
         if node is not None and node not in self._through.values():
-            self._missing[node] = Millis(now + BACK_MS)
+            self._missing[node] = Millis(now + OBSERVER_BACK_MS)
 
     def next_deadline(self) -> Millis:
         return min(self._missing.values(), default=NEVER)

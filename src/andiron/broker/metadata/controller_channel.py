@@ -23,6 +23,7 @@ from typing import Any
 
 from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.patience import CONTROLLER_CALL_MS, CONTROLLER_RETRY_MS
 from andiron.broker.node.request import ForwardedRequest, Request
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
@@ -38,8 +39,6 @@ CLIENTS_LANE = "forwarding"  # what clients ask may take as long as they say, an
 # Who has asked, as Kafka's controllers want to read it: version 0, type, name, by no token, no tags; and from where.
 ANONYMOUS = b"\0\0\x05User\x0aANONYMOUS\0\0"
 SOMEWHERE = bytes(4)
-RETRY_MS = 50
-OWN_CALL_MS = 5_000  # for one try
 
 # What nodes ask on their own account; each answers an error of its own.
 OWN = {
@@ -103,14 +102,16 @@ class ControllerChannel:
         def attempt() -> Wait:
             return self._attempt(request, version, deadline, self._step.now)
 
-        return Wait((), lambda: False, Millis(min(deadline, now + RETRY_MS)), attempt, attempt)
+        return Wait((), lambda: False, Millis(min(deadline, now + CONTROLLER_RETRY_MS)), attempt, attempt)
 
     def _ask(
         self, address: Address, request: Any, version: int | None, deadline: Millis, now: Millis
     ) -> Wait:
         left_ms = max(1, deadline - now)
         if type(request).__api_key__ in OWN:
-            return self._calls.ask(address, OWN_LANE, request, min(OWN_CALL_MS, left_ms)).and_then(_checked)
+            return self._calls.ask(address, OWN_LANE, request, min(CONTROLLER_CALL_MS, left_ms)).and_then(
+                _checked
+            )
         enclosed, key, spoken = self._enclosed(request, version)
         asked = self._calls.ask(
             address, CLIENTS_LANE, EnvelopeRequest(enclosed, ANONYMOUS, SOMEWHERE), left_ms

@@ -17,6 +17,7 @@ import logging
 
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.patience import CONTROLLER_REGISTRATION_MS, CONTROLLER_REGISTRATION_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.features import OFFERED
@@ -31,8 +32,6 @@ from andiron.wire.messages.controller_registration import (
 )
 
 PLAINTEXT = 0  # the security protocol, by its number
-RETRY_MS = 1_000
-TIMEOUT_MS = 30_000
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +73,7 @@ class ControllerRegistration:
         self._due = NEVER
         known = self._metadata.image.controllers.get(NodeId(self._settings.node_id))
         if known is None or known.incarnation != self._request.incarnation_id:
-            asked = self._channel.decide(self._request, now, TIMEOUT_MS).or_else(_refusal)
+            asked = self._channel.decide(self._request, now, CONTROLLER_REGISTRATION_MS).or_else(_refusal)
             self._step.later(asked, self._answered)
 
     def _answered(self, response: ControllerRegistrationResponse) -> None:
@@ -83,7 +82,7 @@ class ControllerRegistration:
                 "Controller {controller} is not registered yet, and tries again",
                 controller=self._settings.node_id, error=ErrorCode.of(response.error_code).name,
             ))  # fmt: skip
-            self._due = Millis(self._step.now + RETRY_MS)
+            self._due = Millis(self._step.now + CONTROLLER_REGISTRATION_RETRY_MS)
 
 
 def _refusal(error: ProtocolError) -> ControllerRegistrationResponse:

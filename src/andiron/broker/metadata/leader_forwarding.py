@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from andiron.broker.broker import DECISION_MS, Broker
+from andiron.broker.broker import Broker
+from andiron.broker.node.patience import CONTROLLER_DECISION_MS
 from andiron.broker.node.request import Request
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -25,7 +26,7 @@ def at_quorum_leader(
     request: Request[Any],
     here: Callable[[], T | Wait],
     refusal: Callable[[ProtocolError], T],
-    timeout_ms: int = DECISION_MS,
+    timeout_ms: int = CONTROLLER_DECISION_MS,
 ) -> T | Wait:
     """What `here` says where the quorum is led, or what a `refusal` makes of the reason why it cannot be had."""
     if broker.metadata.leads:

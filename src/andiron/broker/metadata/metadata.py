@@ -33,6 +33,7 @@ from andiron.broker.metadata.raft_facts import LeadershipGained, LeadershipLost,
 from andiron.broker.metadata.snapshot_generator import SnapshotGenerator
 from andiron.broker.metadata.standalone_format import format_standalone, may_format_standalone
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.patience import METADATA_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.flush_queue import FlushQueue
@@ -50,8 +51,6 @@ from andiron.model.ids import NEVER, Address, Millis, NodeId, Offset
 from andiron.model.line import Line
 from andiron.model.machine import LogLoaded, TimePassed
 from andiron.records.batch import Batch
-
-RETRY_MS = 1_000
 
 log = logging.getLogger(__name__)
 
@@ -264,7 +263,7 @@ class Metadata:
                 "Controller cannot write what is due to the metadata log, and tries again",
                 error=error.detail,
             ))  # fmt: skip
-            self._controller_at = self._rests_until = Millis(now + RETRY_MS)
+            self._controller_at = self._rests_until = Millis(now + METADATA_RETRY_MS)
 
     # ── what is committed ────────────────────────────────────────────────────────────
 

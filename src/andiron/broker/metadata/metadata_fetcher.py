@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from andiron.broker.metadata.raft_facts import SnapshotLoaded
 from andiron.broker.metadata.raft_requests import fetch_request
 from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
+from andiron.broker.node.patience import QUORUM_REFUSED_MS
 from andiron.broker.replicas.follower_fetch import fetch_partition_data
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from andiron.broker.metadata.raft_client import RaftClient
 
 LANE = "metadata"  # fetches may wait, and the rest should not have to wait for them
-REFUSED_MS = 1_000  # before a node that will have nothing to do with this one is asked again
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ class MetadataFetcher:
                 "Metadata log cannot be written: this node falls behind its controllers; check the disk",
                 error=error.detail,
             ))  # fmt: skip
-            wait_ms = REFUSED_MS
+            wait_ms = QUORUM_REFUSED_MS
         if wait_ms:
             self._fetch_at = Millis(now + wait_ms)
         else:
@@ -152,13 +152,13 @@ class MetadataFetcher:
             return retry_ms
         if response.error_code or not response.responses:
             raft.refused(ErrorCode.of(response.error_code), now)
-            return REFUSED_MS
+            return QUORUM_REFUSED_MS
         for node in response.node_endpoints:
             raft.voters.addresses[NodeId(node.node_id)] = Address(node.host, node.port)
         said: PartitionData = response.responses[0].partitions[0]
         if said.error_code == ErrorCode.DUPLICATE_BROKER_REGISTRATION.number:
             raft.refused(ErrorCode.DUPLICATE_BROKER_REGISTRATION, now)
-            return REFUSED_MS
+            return QUORUM_REFUSED_MS
         if said.error_code or leader is None:  # the leader itself says who it is, too
             seen = said.current_leader
             if seen is not None:
@@ -172,7 +172,7 @@ class MetadataFetcher:
         if said.snapshot_id is not None and said.snapshot_id.end_offset >= 0:
             id = SnapshotId(Offset(said.snapshot_id.end_offset), LeaderEpoch(said.snapshot_id.epoch))
             self._snapshot.begin(id, raft.voters.addresses[leader], epoch, now)
-            return 0 if self._snapshot.under_way else REFUSED_MS
+            return 0 if self._snapshot.under_way else QUORUM_REFUSED_MS
         was, taken = raft.partition.log.end, fetch_partition_data(said)._replace(log_start=Offset(0))
         raft.partition.take(taken, now)
         if raft.voters.follow(iterate(taken.records), was, raft.partition.log.end):
@@ -196,7 +196,7 @@ class MetadataFetcher:
                 "Metadata log cannot go on from snapshot {snapshot}, which is fetched again",
                 snapshot=whole.id, error=error.detail,
             ))  # fmt: skip
-            self._fetch_at = Millis(now + REFUSED_MS)
+            self._fetch_at = Millis(now + QUORUM_REFUSED_MS)
             return
         raft.snapshots.drop_before(whole.id.end)
         partition.follow(partition.epoch, whole.id.end)

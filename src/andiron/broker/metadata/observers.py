@@ -6,10 +6,9 @@ five minutes is forgotten when another comes, as in Kafka; if it does come again
 
 from __future__ import annotations
 
+from andiron.broker.node.patience import OBSERVER_SESSION_MS
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.replication.leader import Progress
-
-SESSION_MS = 300_000
 
 
 class Observers(dict[NodeId, Progress]):
@@ -19,7 +18,7 @@ class Observers(dict[NodeId, Progress]):
         """A node without a vote has fetched from `offset` on, where the log ends at `end`."""
         seen = self.get(node)
         if seen is None:
-            for silent in [id for id, each in self.items() if now - each.fetched_at >= SESSION_MS]:
+            for silent in [id for id, each in self.items() if now - each.fetched_at >= OBSERVER_SESSION_MS]:
                 del self[silent]
             seen = self[node] = Progress(offset, now, now, end)
         seen.offset, seen.fetched_at = offset, now

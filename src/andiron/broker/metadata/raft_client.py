@@ -35,6 +35,7 @@ from andiron.broker.metadata.raft_requests import (
 from andiron.broker.metadata.snapshot_files import SnapshotFiles, align_log_with_snapshots
 from andiron.broker.metadata.voter_tracker import VoterTracker
 from andiron.broker.node.calls import Calls
+from andiron.broker.node.patience import QUORUM_POSTPONED_MS
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.broker.replicas.log_directories import LogDirectories
@@ -80,7 +81,6 @@ DOUBTED_FOR = 3  # times the fetch timeout: by then the others have noticed who 
 # What a voter says who leaves the vote undecided, or gives none, but says who leads: to one of an old epoch, and to one
 # that votes no more and has not heard of it.
 ANSWERS = (ErrorCode.NONE, ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.INCONSISTENT_VOTER_SET)
-POSTPONED_MS = 1_000  # until what could not be written down is tried again
 
 log = logging.getLogger(__name__)
 
@@ -222,7 +222,7 @@ class RaftClient:
                 "Quorum state cannot be written: this node neither votes nor is elected; check the disk",
                 error=error,
             ))  # fmt: skip
-            self.quorum.postpone(Millis(now + POSTPONED_MS))
+            self.quorum.postpone(Millis(now + QUORUM_POSTPONED_MS))
             return
         self._carry_out(effects, now)
 

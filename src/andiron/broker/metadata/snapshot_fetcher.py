@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from andiron.broker.metadata.raft_facts import SnapshotLoaded
 from andiron.broker.metadata.raft_requests import snapshot_request
 from andiron.broker.metadata.snapshot_files import SnapshotReader
+from andiron.broker.node.patience import SNAPSHOT_REFUSED_MS
 from andiron.controller.image import Image
 from andiron.log.disk import File
 from andiron.model.errors import AndironError, ErrorCode
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from andiron.broker.metadata.raft_client import RaftClient
 
 LANE = "metadata"  # that of fetches
-GIVEN_UP_MS = 1_000  # before records are asked for again, where nothing came of a snapshot
 RECORDS_A_TURN = 500
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class SnapshotFetcher:
                 "Metadata snapshot {snapshot} cannot be written; tried again; check the disk",
                 snapshot=id, error=error,
             ))  # fmt: skip
-            self.given_up_until = Millis(now + GIVEN_UP_MS)
+            self.given_up_until = Millis(now + SNAPSHOT_REFUSED_MS)
             return
         self._ask(coming)
 
@@ -183,4 +183,4 @@ class SnapshotFetcher:
         ))  # fmt: skip
         self._files.abandon(self._coming.id)
         self._coming, self._turn_at = None, NEVER
-        self.given_up_until = Millis(now + GIVEN_UP_MS)
+        self.given_up_until = Millis(now + SNAPSHOT_REFUSED_MS)

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from andiron.broker.metadata.raft_client import RaftClient
+from andiron.broker.node.patience import SNAPSHOT_RETRY_MS
 from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.controller.image import Image
 from andiron.controller.image_writer import copy_of, records_of
@@ -33,7 +34,6 @@ from andiron.quorum.settings import MetadataLogSettings
 from andiron.quorum.snapshot_format import SnapshotId, batches_of
 
 BATCHES_A_TURN = 2
-RETRY_MS = 60_000  # after the disk would not take one
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +162,7 @@ class SnapshotGenerator:
         if self._cut is not None:
             self._files.abandon(self._cut.view.id)
             self._bytes += self._cut.bytes_before
-        self._cut, self._turn_at, self._not_before = None, NEVER, Millis(now + RETRY_MS)
+        self._cut, self._turn_at, self._not_before = None, NEVER, Millis(now + SNAPSHOT_RETRY_MS)
 
     # ── cleaning up ──────────────────────────────────────────────────────────────────
 

@@ -17,13 +17,12 @@ from typing import TypeVar
 
 from andiron.broker.broker import Broker
 from andiron.broker.coordinators.internal_topics import internal_topic
+from andiron.broker.node.patience import TOPIC_KNOWN_MS
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
 from andiron.model.line import Line
 from andiron.wire.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
-
-SEEN_MS = 2_000  # for what the controller has decided to be known here
 
 T = TypeVar("T")
 
@@ -70,4 +69,6 @@ def until_created(broker: Broker, answer: CreateTopicsResponse, respond: Callabl
 
     if are_here():
         return respond()
-    return Wait((broker.metadata.partition,), are_here, Millis(broker.step.now + SEEN_MS), respond, respond)
+    return Wait(
+        (broker.metadata.partition,), are_here, Millis(broker.step.now + TOPIC_KNOWN_MS), respond, respond
+    )

@@ -18,14 +18,13 @@ Read next: voter_tracker.py; handlers/add_raft_voter.py.
 from __future__ import annotations
 
 from andiron.broker.metadata.raft_client import RaftClient
+from andiron.broker.node.patience import VOTER_LOOK_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import Millis, NodeId, Offset
 from andiron.quorum.voter_set import NOWHERE, VoterNode, VoterSet
 from andiron.replication.leader import LeaderReplica
-
-LOOK_MS = 50  # between looks at a node that is catching up
 
 
 class VoterChanges:
@@ -133,7 +132,7 @@ class VoterChanges:
         def look() -> Wait:
             return self.add(voter, deadline, committed=committed)
 
-        return Wait((), lambda: False, Millis(min(deadline, now + LOOK_MS)), look, look)
+        return Wait((), lambda: False, Millis(min(deadline, now + VOTER_LOOK_MS)), look, look)
 
     # ── when it counts ───────────────────────────────────────────────────────────────
 

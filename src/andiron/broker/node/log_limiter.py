@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from andiron.broker.node.patience import LOG_LIMIT_MS
 from andiron.model.ids import Millis
 
-EVERY_MS = 60_000
 ABOUT_MAX = 1_000  # things that are spoken of
 
 
@@ -26,7 +26,7 @@ class LogLimiter:
     def again(self, about: Hashable, now: Millis) -> int | None:
         """How many lines were suppressed before one that is written now; None if it is too soon."""
         told = self._told.get(about)
-        if told is not None and now - told[0] < EVERY_MS:
+        if told is not None and now - told[0] < LOG_LIMIT_MS:
             told[1] += 1
             return None
         self._told.pop(about, None)

@@ -22,6 +22,7 @@ from collections.abc import Iterable
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.patience import ALTER_PARTITION_MS, ALTER_PARTITION_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -35,9 +36,6 @@ from andiron.wire.messages.alter_partition import (
     AlterPartitionResponsePartition,
     BrokerState,
 )
-
-TIMEOUT_MS = 30_000
-RETRY_MS = 500
 
 # What the controller has looked at, and not done.
 NOT_TAKEN = {ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INVALID_REQUEST}
@@ -69,7 +67,7 @@ class AlterPartitionManager:
 
     def check_soon(self, now: Millis) -> None:
         """Brokers have come or gone: who could not join may be able to now."""
-        self._check_at = min(self._check_at, Millis(now + RETRY_MS))
+        self._check_at = min(self._check_at, Millis(now + ALTER_PARTITION_RETRY_MS))
 
     def check(self, partitions: Iterable[Partition], lag_ms_max: int, now: Millis) -> None:
         """Look for followers that have been behind for too long, and come back before another could be."""
@@ -117,7 +115,7 @@ class AlterPartitionManager:
                 count=len(asked), error=error.detail,
             ))  # fmt: skip
 
-        self._step.later(self._channel.decide(request, now, TIMEOUT_MS).or_else(refused), answered)
+        self._step.later(self._channel.decide(request, now, ALTER_PARTITION_MS).or_else(refused), answered)
 
     def _change(self, partition: Partition, isr: frozenset[NodeId]) -> AlterPartitionRequestPartition:
         progress = partition.leader().progress()
@@ -140,7 +138,7 @@ class AlterPartitionManager:
             answer = said.get((partition.topic_id, partition.name.partition))
             if answer is None:
                 self._again[partition] = None
-                self._check_at = min(self._check_at, Millis(self._step.now + RETRY_MS))
+                self._check_at = min(self._check_at, Millis(self._step.now + ALTER_PARTITION_RETRY_MS))
             elif answer.error_code:
                 self._refused(partition, ErrorCode.of(answer.error_code))
             elif answer.partition_epoch > partition.partition_epoch:
@@ -153,7 +151,7 @@ class AlterPartitionManager:
         ))  # fmt: skip
         if code in NOT_TAKEN:
             partition.leader().withdraw()
-            self._check_at = min(self._check_at, Millis(self._step.now + RETRY_MS))
+            self._check_at = min(self._check_at, Millis(self._step.now + ALTER_PARTITION_RETRY_MS))
 
     def _settled(self, partition: Partition, answer: AlterPartitionResponsePartition) -> None:
         isr = frozenset(map(NodeId, answer.isr))

@@ -16,6 +16,7 @@ import logging
 
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
+from andiron.broker.node.patience import ASSIGN_DIRECTORIES_MS
 from andiron.broker.node.step import Step
 from andiron.controller.image import LOST
 from andiron.model.errors import ProtocolError
@@ -27,8 +28,6 @@ from andiron.wire.messages.assign_replicas_to_dirs import (
     AssignReplicasToDirsRequestPartition,
     AssignReplicasToDirsRequestTopic,
 )
-
-TIMEOUT_MS = 30_000
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +74,7 @@ class DirectoryAssignments:
             ))  # fmt: skip
 
         self._step.later(
-            self._channel.decide(self._request(told), now, TIMEOUT_MS).or_else(refused), answered
+            self._channel.decide(self._request(told), now, ASSIGN_DIRECTORIES_MS).or_else(refused), answered
         )
 
     def _request(self, told: dict[Replica, bytes]) -> AssignReplicasToDirsRequest:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from andiron.broker.node.patience import FETCH_SESSION_IDLE_MS
 from andiron.broker.replicas.partition import Partition
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode
@@ -34,7 +35,6 @@ from andiron.wire.messages.fetch import FetchPartition, FetchRequest
 FINAL_EPOCH = -1
 INITIAL_EPOCH = 0
 EPOCH_MAX = (1 << 31) - 1
-IDLE_MS_BEFORE_EVICTION = 120_000
 PARTITIONS_MAX = 250_000  # of all sessions of a node, at about a kilobyte each
 UNTOLD = -1  # an offset that its client does not know, or not for certain
 
@@ -219,7 +219,7 @@ class FetchSessions:
         if len(self._sessions) < self._slots:
             return True
         oldest = next(iter(self._sessions.values()), None)
-        if oldest is None or now - oldest.used_at < IDLE_MS_BEFORE_EVICTION:
+        if oldest is None or now - oldest.used_at < FETCH_SESSION_IDLE_MS:
             return False
         self._drop(oldest.id)
         return True

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from andiron.broker.node.patience import FIRST_ROUND_MS, FLUSH_AGAIN_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
 from andiron.broker.replicas.checkpoints import Checkpoints
@@ -39,10 +40,8 @@ from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
 
-FIRST_ROUND_MS = 30_000  # after the start: recovery has the disk until then
 AT_A_TIME = 200  # partitions
 TOPICS_TOLD = 5  # in the summary of a round
-FLUSH_AGAIN_MS = 1_000  # after one that could not begin
 
 
 class Housekeeping:

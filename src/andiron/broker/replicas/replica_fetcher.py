@@ -28,6 +28,7 @@ from typing import NamedTuple, cast
 
 from andiron.broker.metadata.broker_channel import BrokerChannel
 from andiron.broker.node.log_limiter import LogLimiter
+from andiron.broker.node.patience import FETCHER_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.checkpoints import Checkpoints
 from andiron.broker.replicas.fetch_backlog import FetchBacklog, Key, Piece
@@ -56,7 +57,6 @@ from andiron.wire.messages.list_offsets import (
 LANE = "fetch"
 EARLIEST, LATEST = -2, -1  # timestamps that stand for the ends of a log
 AT_ONCE = 2  # fetches that may be under way
-RETRY_MS = 50  # after no answer: the leader may be gone, and the metadata will say so
 STEPS = 4  # in which as much is taken in as is fetched of one partition: what one step may cost
 
 # The leader has not read as far in the metadata as this node.
@@ -161,10 +161,10 @@ class ReplicaFetcher:
             self._untold[key] = None
         to, life = self._channel.address_of(self.leader), self._channel.epoch
         if to is None or life < 0:
-            self._retry_at = Millis(now + RETRY_MS) if self._partitions else NEVER
+            self._retry_at = Millis(now + FETCHER_RETRY_MS) if self._partitions else NEVER
             return
         if self._starts_moved and not self._keep_starts():
-            self._retry_at = Millis(now + RETRY_MS)
+            self._retry_at = Millis(now + FETCHER_RETRY_MS)
             return
         if life != self._life:
             self._life = life
@@ -174,10 +174,10 @@ class ReplicaFetcher:
             if not partition.follows:
                 self._leave_out(key)
             elif self._is_held_back(partition, now):
-                self._pause(key, now, RETRY_MS)
+                self._pause(key, now, FETCHER_RETRY_MS)
             elif partition.position() is None:
                 # `flushed` comes here before, unless it is moved away.
-                self._retry_at = Millis(now + RETRY_MS)
+                self._retry_at = Millis(now + FETCHER_RETRY_MS)
                 return
         if self._untold or (self._told and not self._under_way):
             self._send(to)
@@ -267,7 +267,7 @@ class ReplicaFetcher:
         if response is None or response.error_code:
             self._backlog = FetchBacklog()
             self._begin_again()
-            self._retry_at = now if response is not None else Millis(now + RETRY_MS)
+            self._retry_at = now if response is not None else Millis(now + FETCHER_RETRY_MS)
             return
         for topic in response.responses:
             for said in topic.partitions:
@@ -319,7 +319,7 @@ class ReplicaFetcher:
 
     def _refused(self, key: Key, partition: Partition, code: ErrorCode, now: Millis) -> None:
         if code in NOT_YET:
-            self._pause(key, now, RETRY_MS)
+            self._pause(key, now, FETCHER_RETRY_MS)
             return
         if (suppressed := self._log_limiter.again(code, now)) is not None:
             log.info(Line(
@@ -342,7 +342,7 @@ class ReplicaFetcher:
         """Where does the leader's log end? If not before this one, where does it begin?"""
         to = self._channel.address_of(self.leader)
         if to is None:
-            self._pause(key, now, RETRY_MS)
+            self._pause(key, now, FETCHER_RETRY_MS)
             return
         self._leave_out(key)
         self._paused[key] = NEVER
@@ -355,7 +355,7 @@ class ReplicaFetcher:
                 return
             said = response.topics[0].partitions[0] if response is not None else None
             if said is None or said.error_code:
-                self._pause(key, now, RETRY_MS)
+                self._pause(key, now, FETCHER_RETRY_MS)
             elif which == LATEST and said.offset >= partition.log.end:
                 self._ask_offsets(key, partition, EARLIEST, now)
             else:

@@ -21,6 +21,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from andiron.broker.node.patience import MOVE_PAUSE_MS, MOVE_RESUME_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
 from andiron.broker.replicas.flush_queue import FlushQueue
@@ -39,8 +40,6 @@ from andiron.replication.follower import FetchPartitionData, FollowerReplica, Ne
 SLICE_BYTES = 256 * KIB  # copied in one step
 SYNC_BYTES = 64 * MIB  # after so many the copy is brought to the disk, beside the loop
 REST_BYTES = 1 * MIB  # of the copy, that may be brought to the disk within a step
-PAUSE_MS = 100  # where the quota is spent
-RESUME_MS = 1_000  # after the start, until partitions are open
 LONGEST_NAME = 200  # of a topic: the folder of a copy is called longer
 
 log = logging.getLogger(__name__)
@@ -85,7 +84,7 @@ class ReplicaMoves:
     def start(self, now: Millis) -> None:
         """What was under way when the node stopped begins again, when its partitions are open."""
         if self._directories.unfinished:
-            self._timetable.at(Millis(now + RESUME_MS), self._resume)
+            self._timetable.at(Millis(now + MOVE_RESUME_MS), self._resume)
 
     def begin(self, partition: Partition, path: str, now: Millis) -> None:
         """Move a replica to the directory at `path`. Where it lies there already, a move to another one ends."""
@@ -119,7 +118,7 @@ class ReplicaMoves:
         """Bring the first copy that can be a little further."""
         self._turn_is_due = False
         if self._quota.is_spent(now):
-            self._take_turns(Millis(now + PAUSE_MS))
+            self._take_turns(Millis(now + MOVE_PAUSE_MS))
             return
         move = next((each for each in self if not each.syncing), None)
         if move is None:
@@ -261,4 +260,4 @@ class ReplicaMoves:
                         partition=name, other_dir=path, error=error,
                     ))  # fmt: skip
         if unfinished and (self._replica_manager.is_behind or not len(self._replica_manager)):
-            self._timetable.at(Millis(now + RESUME_MS), self._resume)
+            self._timetable.at(Millis(now + MOVE_RESUME_MS), self._resume)

@@ -8,7 +8,7 @@ give up whose disk is dead, and then for the others to have it. When nothing is 
 
 from __future__ import annotations
 
-from andiron.broker.coordinators.coordinator_calls import TIMEOUT_MS as ASKS_MS
+from andiron.broker.node.patience import COORDINATOR_CALL_MS as ASKS_MS
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.watcher import Violation, Watcher

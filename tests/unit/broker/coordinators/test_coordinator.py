@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from andiron.broker.coordinators.coordinator import RETRY_MS, Coordinator, Plan, partition_of
+from andiron.broker.coordinators.coordinator import Coordinator, Plan, partition_of
 from andiron.broker.coordinators.shard import data_records
+from andiron.broker.node.patience import COORDINATOR_RETRY_MS
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
 from andiron.log.partition_log import PartitionLog
@@ -191,10 +192,10 @@ def test_what_is_due_and_cannot_be_written_is_tried_again(world, caplog):
 
     with caplog.at_level(logging.WARNING):
         world.coordinator.tick(150)
-    assert (world.machine().lines, world.coordinator.next_deadline()) == ([], 150 + RETRY_MS)
+    assert (world.machine().lines, world.coordinator.next_deadline()) == ([], 150 + COORDINATOR_RETRY_MS)
     assert "Coordinator of partition notes-0 cannot write what is due" in caplog.text
     world.disk.free_up()
-    world.coordinator.tick(150 + RETRY_MS)
+    world.coordinator.tick(150 + COORDINATOR_RETRY_MS)
 
     assert (world.machine().lines, world.coordinator.next_deadline()) == (["time is up"], NEVER)
 
@@ -278,9 +279,9 @@ def test_a_log_that_would_not_be_read_is_loaded_later_from_its_start(world, monk
 
     world.coordinator.tick(0)
     assert world.refused("a") is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    assert world.coordinator.next_deadline() == RETRY_MS
+    assert world.coordinator.next_deadline() == COORDINATOR_RETRY_MS
     monkeypatch.setattr(PartitionLog, "read", lambda _, *given, **named: read(*given, **named))
-    world.coordinator.tick(RETRY_MS)
+    world.coordinator.tick(COORDINATOR_RETRY_MS)
 
     assert world.ask("a") == 1
     assert world.machine().lines == ["before", "a"]

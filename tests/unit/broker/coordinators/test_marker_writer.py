@@ -2,7 +2,8 @@
 
 import pytest
 
-from andiron.broker.coordinators.marker_writer import MARKER_MS, MarkerWriter
+from andiron.broker.coordinators.marker_writer import MarkerWriter
+from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.replicas.partition import Marker, Partition
 from andiron.groups.records import TransactionEnded
 from andiron.log.partition_log import PartitionLog

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from andiron.broker.coordinators.coordinator import partition_of
-from andiron.broker.coordinators.transaction_coordinator import RETRY_MS
+from andiron.broker.node.patience import MARKER_RETRY_MS
 from andiron.model.ids import NEVER
 from andiron.records.batch import iterate
 from andiron.records.builder import build
@@ -151,14 +151,14 @@ def test_a_marker_that_could_not_be_written_is_tried_again_until_it_can(node):
     failed.fail("the disk is on fire")
 
     end(node, producer)
-    node.advance(5 * RETRY_MS)
+    node.advance(5 * MARKER_RETRY_MS)
     assert (markers(node), state(node)) == ([(True, 1)], "PrepareCommit")
     failed.failure = None
-    node.advance(RETRY_MS)
+    node.advance(MARKER_RETRY_MS)
 
     assert (markers(node, partition=1), state(node)) == ([(True, 1)], "CompleteCommit")
     assert markers(node) == [(True, 1)], "it is not repeated where it was written"
-    assert node.node.broker.transactions.next_deadline() > node.now + RETRY_MS
+    assert node.node.broker.transactions.next_deadline() > node.now + MARKER_RETRY_MS
 
 
 def test_an_end_that_could_not_be_written_down_is_tried_again_until_it_can():
@@ -173,7 +173,7 @@ def test_an_end_that_could_not_be_written_down_is_tried_again_until_it_can():
     assert state(node) == "PrepareCommit"
 
     node.disk.free_up()
-    node.advance(2 * RETRY_MS)
+    node.advance(2 * MARKER_RETRY_MS)
 
     assert (markers(node), state(node)) == ([(True, 1)], "CompleteCommit")
 
@@ -238,7 +238,7 @@ def test_a_topic_that_is_deleted_between_the_decision_and_the_markers_is_done_wi
     assert state(node) == "PrepareCommit"
 
     node.delete("gone")
-    node.advance(RETRY_MS)
+    node.advance(MARKER_RETRY_MS)
 
     assert state(node) == "CompleteCommit"
 
@@ -255,7 +255,7 @@ def test_a_topic_that_is_deleted_while_its_marker_is_on_the_way_to_the_disk_is_d
     node.do_flushes()
     node.flush_at_once = True
 
-    node.advance(RETRY_MS)
+    node.advance(MARKER_RETRY_MS)
 
     assert state(node) == "CompleteCommit"
 

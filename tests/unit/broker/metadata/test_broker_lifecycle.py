@@ -2,14 +2,8 @@
 
 import pytest
 
-from andiron.broker.metadata.broker_lifecycle import (
-    LEAVING_MS,
-    RETRY_MS,
-    TRANSITIONS,
-    BrokerLifecycle,
-    BrokerState,
-    LifecycleEvent,
-)
+from andiron.broker.metadata.broker_lifecycle import TRANSITIONS, BrokerLifecycle, BrokerState, LifecycleEvent
+from andiron.broker.node.patience import LEAVING_MS, LIFECYCLE_RETRY_MS
 from andiron.broker.node.waiting import Wait
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.image import BrokerImage, Image
@@ -213,7 +207,7 @@ def test_a_broker_that_is_not_taken_in_knows_why_and_tries_again(refusal):
     broker.answer(refusal)
 
     assert "is not taken in by its cluster" in broker.lifecycle.trouble
-    broker.pass_time(RETRY_MS * 5)
+    broker.pass_time(LIFECYCLE_RETRY_MS * 5)
     assert len(broker.asked) == 2
     broker.answer(BrokerRegistrationResponse(broker_epoch=5))
     assert broker.lifecycle.trouble is None
@@ -224,7 +218,7 @@ def test_if_nobody_could_be_asked_that_is_no_refusal():
     broker.answer(ErrorCode.REQUEST_TIMED_OUT)
 
     assert broker.lifecycle.trouble is None
-    broker.pass_time(RETRY_MS * 5)
+    broker.pass_time(LIFECYCLE_RETRY_MS * 5)
     assert len(broker.asked) == 2
 
 
@@ -259,7 +253,7 @@ def test_a_heartbeat_that_nobody_answers_is_followed_by_another_soon():
     assert broker.asked[-1][1] == SESSION_MS
     broker.answer(ErrorCode.REQUEST_TIMED_OUT)
 
-    assert broker.lifecycle.next_deadline() == broker.now + RETRY_MS
+    assert broker.lifecycle.next_deadline() == broker.now + LIFECYCLE_RETRY_MS
     assert broker.lifecycle.state is BrokerState.RUNNING
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.metadata.controller_channel import RETRY_MS
+from andiron.broker.node.patience import CONTROLLER_RETRY_MS
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from andiron.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -79,7 +79,7 @@ def test_when_its_time_is_up_it_says_so(cluster):
     cluster.until(lambda: answers)
 
     assert made(answers) == "REQUEST_TIMED_OUT"
-    assert 2_000 <= cluster.now - began <= 2_000 + 2 * RETRY_MS
+    assert 2_000 <= cluster.now - began <= 2_000 + 2 * CONTROLLER_RETRY_MS
 
 
 def test_a_request_to_the_wrong_node_goes_on_to_the_right_one(cluster):

@@ -1,6 +1,7 @@
 """Who follows the metadata without a vote, for as long as it does."""
 
-from andiron.broker.metadata.observers import SESSION_MS, Observers
+from andiron.broker.metadata.observers import Observers
+from andiron.broker.node.patience import OBSERVER_SESSION_MS
 
 
 def test_an_observer_is_as_far_as_its_last_fetch():
@@ -22,7 +23,7 @@ def test_one_that_lags_has_caught_up_no_later_than_it_has():
 def test_those_that_fetch_no_more_are_forgotten_when_others_come():
     observers = Observers()
     for number in range(1_000):
-        observers.fetched(number, 0, 0, now=number * SESSION_MS)
-        observers.fetched(-1, 0, 0, now=number * SESSION_MS)
+        observers.fetched(number, 0, 0, now=number * OBSERVER_SESSION_MS)
+        observers.fetched(-1, 0, 0, now=number * OBSERVER_SESSION_MS)
 
     assert set(observers) == {-1, 999}

@@ -1,6 +1,7 @@
 """A topic that the controller has made is there for whoever asked before they are told of it."""
 
-from andiron.broker.metadata.topic_creation import SEEN_MS, create_internal, until_created
+from andiron.broker.metadata.topic_creation import create_internal, until_created
+from andiron.broker.node.patience import TOPIC_KNOWN_MS
 from andiron.broker.node.waiting import Wait
 from andiron.wire.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
 
@@ -30,7 +31,7 @@ def test_what_is_not_known_yet_is_waited_for(node):
 def test_it_is_not_waited_for_for_ever(node):
     wait = until_created(node.node.broker, made(("t", 0)), lambda: "told")
 
-    assert wait.deadline == node.now + SEEN_MS
+    assert wait.deadline == node.now + TOPIC_KNOWN_MS
     assert wait.otherwise() == "told"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from andiron.broker.replicas.alter_partition_manager import RETRY_MS
+from andiron.broker.node.patience import ALTER_PARTITION_RETRY_MS
 from andiron.model.errors import ErrorCode
 from andiron.wire.messages.alter_partition import (
     AlterPartitionRequest,
@@ -97,7 +97,7 @@ def test_a_proposal_that_the_controller_has_not_taken_is_withdrawn_and_thought_o
     in_sync._take(refusing(partition, ErrorCode.INELIGIBLE_REPLICA), {partition: 0})
 
     assert partition.leader().proposed == partition.leader().isr == {1, 2, 3}
-    assert in_sync.next_deadline() <= cluster.now + RETRY_MS
+    assert in_sync.next_deadline() <= cluster.now + ALTER_PARTITION_RETRY_MS
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_proposal_that_was_not_answered_may_have_been_taken_and_stands(cluster
     in_sync._take(response, {partition: 0})
 
     assert partition.leader().proposed == {1, 2}
-    assert in_sync.next_deadline() <= cluster.now + RETRY_MS
+    assert in_sync.next_deadline() <= cluster.now + ALTER_PARTITION_RETRY_MS
 
 
 def test_a_proposal_that_was_not_answered_is_made_again(cluster):

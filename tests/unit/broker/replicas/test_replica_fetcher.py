@@ -2,7 +2,8 @@
 
 import pytest
 
-from andiron.broker.replicas.replica_fetcher import LANE, RETRY_MS
+from andiron.broker.node.patience import FETCHER_RETRY_MS
+from andiron.broker.replicas.replica_fetcher import LANE
 from andiron.wire.apis import APIS
 from andiron.wire.codec import decode_message
 from andiron.wire.header import decode_request_header
@@ -139,7 +140,7 @@ def test_a_leader_that_does_not_answer_is_asked_again_soon(cluster):
     cluster.kill(1)
     assert cluster.leader_of("t") == 1  # for all that is known so far
 
-    assert cluster.broker(2).fetcher_manager.next_deadline() <= cluster.now + RETRY_MS
+    assert cluster.broker(2).fetcher_manager.next_deadline() <= cluster.now + FETCHER_RETRY_MS
 
 
 def test_a_leader_that_has_not_read_as_far_yet_is_asked_again_in_a_moment(cluster):

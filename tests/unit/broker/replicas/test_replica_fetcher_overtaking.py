@@ -3,7 +3,8 @@
 from collections import namedtuple
 from types import SimpleNamespace
 
-from andiron.broker.replicas.replica_fetcher import RETRY_MS, ReplicaFetcher
+from andiron.broker.node.patience import FETCHER_RETRY_MS
+from andiron.broker.replicas.replica_fetcher import ReplicaFetcher
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import NEVER, Address, TopicPartition
@@ -149,9 +150,9 @@ def test_a_partition_that_its_leader_does_not_know_yet_is_asked_for_again_soon_t
     fetcher.add(Replica(1), 1)
     leader.answer(1, 2)
     leader.answer(2, 2, (1, ErrorCode.NOT_LEADER_OR_FOLLOWER, b""))
-    assert fetcher.next_deadline() == 2 + RETRY_MS
+    assert fetcher.next_deadline() == 2 + FETCHER_RETRY_MS
 
-    fetcher.tick(2 + RETRY_MS)
+    fetcher.tick(2 + FETCHER_RETRY_MS)
 
     assert leader.named() == {1: 0}
     assert fetcher.next_deadline() == NEVER

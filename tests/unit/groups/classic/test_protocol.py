@@ -20,7 +20,7 @@ from andiron.wire.messages.leave_group import (
     MemberIdentity,
     MemberResponse,
 )
-from groups.classic import DELAY_MS, GROUP, SESSION_MS, Classic, answer, error_of, refusal, world_of
+from groups.classic import DELAY_MS, GROUP, SESSION_MS, Classic, answer, context_of, error_of, refusal
 
 UNKNOWN = ErrorCode.UNKNOWN_MEMBER_ID
 
@@ -237,7 +237,7 @@ def test_a_group_that_is_loaded_goes_on():
 def test_sessions_begin_when_the_log_has_been_read():
     classic = Classic()
     first, _ = classic.stable(2)
-    world = world_of()
+    world = context_of()
     protocol = ClassicProtocol(world)
 
     for record in classic.log:
