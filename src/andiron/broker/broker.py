@@ -57,8 +57,8 @@ from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.partitions import Partitions, close_all
 from andiron.broker.replicas.replication_quota import ReplicationQuota
-from andiron.broker.settings.dynamic_settings import LiveSettings
 from andiron.broker.settings.listeners import Scope
+from andiron.broker.settings.live_settings import LiveSettings
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.broker.telemetry.client_telemetry import ClientTelemetry
 from andiron.controller.image import BROKER, Image
