@@ -37,7 +37,7 @@ from dataclasses import replace
 from typing import Any
 
 from andiron.broker.settings.broker_settings import BrokerSettings
-from andiron.edge.carrier import Carrier, Copying, Sendfile
+from andiron.edge.carrier import Carrier, CopyCarrier, SendfileCarrier
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
 from andiron.edge.host import Host
@@ -244,7 +244,7 @@ for buffers in (100 << 10, -1):
     kind = "100K" if buffers > 0 else "auto"
     produce(f"produce 64K {kind}", 64 << 10, 2, 5, buffers)
     produce(f"produce 1M {kind}", 1 << 20, 2, 2, buffers)
-    for carrier in (Copying, Sendfile):
+    for carrier in (CopyCarrier, SendfileCarrier):
         fetch(f"fetch 64K {carrier.__name__.lower()} {kind}", 64 << 10, carrier, buffers)
         fetch(f"fetch 1M {carrier.__name__.lower()} {kind}", 1 << 20, carrier, buffers)
 

@@ -92,7 +92,7 @@ def measure_encode(shape: Shape, in_memory: Report, beside: Report) -> None:
     (rows,) = shape.tables(count, count)
     size = min(BATCH_BYTES, shape.batch_records * (shape.value_bytes + 64))
 
-    def by(packer: Callable[..., list[pack.Packed]]) -> float:
+    def by(packer: Callable[..., list[pack.PackedRows]]) -> float:
         encoding._pack = packer
         return rate(lambda: sum(each.records for each in encode(rows, codec=0, batch_bytes=size, now=NOON)))
 

@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from andiron.chaos.cluster import ChaosCluster
 from andiron.chaos.faults import FAULTS
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from chaos import writers
 from chaos.audit import Verdict, check_banker, check_reader, check_writer, read_log
 from chaos.bankers import Banker

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.broker.settings.properties import parse_properties
+from andiron.broker.settings.property_file import parse_properties
 from andiron.cli.main import andiron
 from andiron.client.core.cluster_descriptions import parse_uuid
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from andiron.broker.settings.properties import parse_properties
+from andiron.broker.settings.property_file import parse_properties
 from andiron.cli.local_cluster.layout import render
 from cli.conftest import command
 from cli.test_cluster_operations import RECORDS, Operated, until

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Self
 
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.broker.settings.properties import parse_properties
+from andiron.broker.settings.property_file import parse_properties
 from andiron.cli.up import node_by_itself
 from pages.markdown import Block
 from peers.ports import A_CLUSTER, free_port

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.edge.carrier import Copying, Sendfile
+from andiron.edge.carrier import CopyCarrier, SendfileCarrier
 from andiron.edge.disk import PosixDisk, PosixFile
 from andiron.edge.inbox import BadSize, Inbox
 from andiron.edge.outbox import Outbox
@@ -72,7 +72,10 @@ part = st.one_of(st.binary(max_size=50), st.tuples(st.integers(0, 999), st.integ
 
 
 @settings(deadline=None)
-@given(st.lists(st.lists(part, max_size=4), min_size=1, max_size=5), st.sampled_from([Copying, Sendfile]))
+@given(
+    st.lists(st.lists(part, max_size=4), min_size=1, max_size=5),
+    st.sampled_from([CopyCarrier, SendfileCarrier]),
+)
 def test_what_goes_into_an_outbox_arrives(file, replies, carrier):
     ours, theirs = socket.socketpair()
     ours.setblocking(False)

@@ -59,8 +59,8 @@ from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replica_manager import ReplicaManager, close_all
 from andiron.broker.replicas.replication_quota import ReplicationQuota
-from andiron.broker.settings.dynamic_settings import LiveSettings
 from andiron.broker.settings.listeners import Scope
+from andiron.broker.settings.live_settings import LiveSettings
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.broker.telemetry.client_telemetry import ClientTelemetry
 from andiron.controller.image import BROKER, Image

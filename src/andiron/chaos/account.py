@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from andiron.chaos.records import Found, Sent
+from andiron.chaos.records import FoundRecord, SentRecord
 
 
 class Account(NamedTuple):
@@ -24,9 +24,9 @@ class Account(NamedTuple):
     sent: int
     acked: int
     found: int
-    lost: list[Sent]
-    duplicated: list[Found]  # every copy but the first
-    reordered: list[Found]
+    lost: list[SentRecord]
+    duplicated: list[FoundRecord]  # every copy but the first
+    reordered: list[FoundRecord]
     surprising: int
 
     @property
@@ -56,7 +56,7 @@ class Silence(NamedTuple):
         return self.end - self.begin
 
 
-def settle(sent: Sequence[Sent], found: Sequence[Found]) -> Account:
+def settle(sent: Sequence[SentRecord], found: Sequence[FoundRecord]) -> Account:
     """Hold what was told against what is there."""
     copies = Counter(each.name for each in found)
     acked = [each for each in sent if each.acked_at is not None]
@@ -72,7 +72,7 @@ def settle(sent: Sequence[Sent], found: Sequence[Found]) -> Account:
     )
 
 
-def _again(found: Iterable[Found]) -> list[Found]:
+def _again(found: Iterable[FoundRecord]) -> list[FoundRecord]:
     seen: dict[tuple[int, int], None] = {}
     again = []
     for each in found:
@@ -82,7 +82,7 @@ def _again(found: Iterable[Found]) -> list[Found]:
     return again
 
 
-def _behind(found: Iterable[Found]) -> list[Found]:
+def _behind(found: Iterable[FoundRecord]) -> list[FoundRecord]:
     """Records that lie behind a higher number of their writer, second copies aside."""
     highest: dict[int, int] = {}
     seen: dict[tuple[int, int], None] = {}
@@ -95,7 +95,7 @@ def _behind(found: Iterable[Found]) -> list[Found]:
     return behind
 
 
-def latency(sent: Iterable[Sent], begin: float, end: float) -> Latency | None:
+def latency(sent: Iterable[SentRecord], begin: float, end: float) -> Latency | None:
     """Of the records that were acknowledged in a span of time; None if none was."""
     took = sorted(
         1000 * (each.acked_at - each.sent_at)
@@ -112,7 +112,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def silences(sent: Iterable[Sent], begin: float, end: float, least: float) -> list[Silence]:
+def silences(sent: Iterable[SentRecord], begin: float, end: float, least: float) -> list[Silence]:
     """The times of at least so many seconds without an acknowledgement, in a span of time."""
     acks = sorted(each.acked_at for each in sent if each.acked_at is not None)
     inside = [begin, *(at for at in acks if begin <= at <= end), end]

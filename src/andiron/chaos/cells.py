@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 
 ACKS, IN_SYNC, FSYNC = ("0", "1", "all"), ("1", "2"), ("off", "on")
 
 
-class Expected(Enum):
+class ExpectedOutcome(Enum):
     """What becomes of acknowledged records when the leader dies and its followers were behind."""
 
     SAFE = "must lose nothing"
@@ -40,8 +40,8 @@ class Cell(NamedTuple):
         return f"chaos-acks-{self.acks}-min-{self.in_sync}-fsync-{'on' if self.fsync else 'off'}"
 
     @property
-    def expected(self) -> Expected:
-        return Expected.SAFE if self.acks == "all" else Expected.LOSSY
+    def expected(self) -> ExpectedOutcome:
+        return ExpectedOutcome.SAFE if self.acks == "all" else ExpectedOutcome.LOSSY
 
     def topic_settings(self) -> dict[str, str]:
         settings = {"min.insync.replicas": str(self.in_sync), "retention.ms": "-1"}

@@ -26,7 +26,7 @@ from typing import NamedTuple, Self
 
 from andiron.chaos.proxy import HOST
 from andiron.chaos.switchboard import Switchboard
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.identity import claim, new_id, write_whole
 from andiron.cli.local_cluster.child import Child, command
 from andiron.cli.local_cluster.folder import is_free

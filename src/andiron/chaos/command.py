@@ -26,9 +26,9 @@ from andiron.chaos.experiment import CUT_S, Experiment, Outcome
 from andiron.chaos.faults import FAULTS, Fault
 from andiron.chaos.ledger import ledger
 from andiron.chaos.load import RATE, SIZE, WRITERS
-from andiron.chaos.rebalance import KINDS, Scaled, Scaling, is_possible
+from andiron.chaos.rebalance import KINDS, ScaledGroup, Scaling, is_possible
 from andiron.chaos.report import render
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.output import columns
 from andiron.cli.screen import Screen
 
@@ -133,7 +133,7 @@ def _run(
             outcomes.append(outcome)
         for kind in KINDS if scale and is_possible() else ():
             screen.status(f"a group is scaled from one member to three, {kind}")
-            scalings.append(Scaled(cluster.bootstrap, kind).run(SCALING_S))
+            scalings.append(ScaledGroup(cluster.bootstrap, kind).run(SCALING_S))
     return outcomes, scalings, _notes(fault, scale)
 
 

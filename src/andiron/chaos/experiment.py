@@ -27,8 +27,8 @@ from andiron.chaos.cluster import ChaosCluster
 from andiron.chaos.faults import Fault
 from andiron.chaos.load import Load, make_topic, read_back
 from andiron.chaos.proxy import HOST
-from andiron.chaos.records import Sent
-from andiron.chaos.timeline import Glimpse, Timeline
+from andiron.chaos.records import SentRecord
+from andiron.chaos.timeline import PartitionGlimpse, Timeline
 from andiron.chaos.verdict import Verdict, judge
 
 CUT_S = (
@@ -58,8 +58,8 @@ class Outcome(NamedTuple):
     leader: int
     follower: int
     marks: Marks
-    glimpses: list[Glimpse]
-    sent: list[Sent]
+    glimpses: list[PartitionGlimpse]
+    sent: list[SentRecord]
     account: Account
     before: Latency | None
     during: Latency | None

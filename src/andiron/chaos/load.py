@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from andiron.chaos.records import NO_OFFSET, Found, Sent, parse_value, value_of
+from andiron.chaos.records import NO_OFFSET, FoundRecord, SentRecord, parse_value, value_of
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.producer import Producer
@@ -60,14 +60,14 @@ class Load:
         self._bootstrap, self._partition, self._rate = bootstrap, partition, rate
         self._settings = ProducerSettings(acks=acks, delivery_timeout_ms=GIVEN_UP_MS)
         self._over = threading.Event()
-        self._sent: list[list[Sent]] = [[] for _ in range(writers)]
+        self._sent: list[list[SentRecord]] = [[] for _ in range(writers)]
         self._threads = [
             threading.Thread(target=self._write, args=(at,), name=f"writer-{at}", daemon=True)
             for at in range(writers)
         ]
 
     @property
-    def sent(self) -> list[Sent]:
+    def sent(self) -> list[SentRecord]:
         """All records up to now, by the time at which they were sent."""
         return sorted((each for own in self._sent for each in list(own)), key=lambda each: each.sent_at)
 
@@ -98,10 +98,10 @@ class Load:
                 except ProtocolError as error:
                     self.problems.append(str(error))
                     due = range(len(own), len(own) + max(1, count))
-                    own += [Sent(writer, each, each / self._rate, None, NO_OFFSET) for each in due]
+                    own += [SentRecord(writer, each, each / self._rate, None, NO_OFFSET) for each in due]
                     producer = None  # its numbering has a gap now, and it would be refused
 
-    def _send(self, producer: Producer, writer: int, numbers: range) -> list[Sent]:
+    def _send(self, producer: Producer, writer: int, numbers: range) -> list[SentRecord]:
         topic, at = self._partition
         for number in numbers:
             producer.send(topic, value_of(writer, number, SIZE), partition=at)
@@ -109,12 +109,14 @@ class Load:
         acked_at, end = self.now(), producer.delivered[self._partition].next
         first = end - len(numbers) if end >= 0 else None  # not told with acks=0
         return [
-            Sent(writer, number, number / self._rate, acked_at, NO_OFFSET if first is None else first + place)
+            SentRecord(
+                writer, number, number / self._rate, acked_at, NO_OFFSET if first is None else first + place
+            )
             for place, number in enumerate(numbers)
         ]
 
 
-def read_back(bootstrap: str, partition: TopicPartition) -> list[Found]:
+def read_back(bootstrap: str, partition: TopicPartition) -> list[FoundRecord]:
     """Every record of a partition, in the order of the log; the last ones when followers have them too."""
     with (
         Client(bootstrap, PATIENT) as client,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from andiron.chaos.account import quantile
 from andiron.chaos.experiment import Outcome
 from andiron.chaos.svg import BOTTOM, LEFT, TOP, Frame
-from andiron.chaos.timeline import Glimpse
+from andiron.chaos.timeline import PartitionGlimpse
 
 WIDTH = 860
 LANE = 26
@@ -74,7 +74,7 @@ def _end(outcome: Outcome) -> float:
     return max([outcome.marks.whole, *(each.acked_at or 0.0 for each in outcome.sent[-50:])])
 
 
-def _spans(glimpses: Sequence[Glimpse], end: float) -> list[tuple[float, float, Glimpse]]:
+def _spans(glimpses: Sequence[PartitionGlimpse], end: float) -> list[tuple[float, float, PartitionGlimpse]]:
     """Each glimpse with the time in which it held."""
     begins = [0.0, *(each.at for each in glimpses[1:])]
     ends = [*begins[1:], end]

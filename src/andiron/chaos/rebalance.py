@@ -40,8 +40,8 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-class Given(NamedTuple):
-    """A record that a member was given."""
+class ReceivedRecord(NamedTuple):
+    """A record that a member of the group received: when, who, and of which partition."""
 
     at: float
     member: int
@@ -72,9 +72,9 @@ def longest_gap(times: list[float], begin: float, end: float) -> float:
     return max(gaps, default=end - begin)
 
 
-def measure(kind: str, given: list[Given], scaled: float, settled: float, end: float) -> Scaling:
+def measure(kind: str, given: list[ReceivedRecord], scaled: float, settled: float, end: float) -> Scaling:
     """From what members were given to pauses."""
-    by_partition: dict[int, list[Given]] = {number: [] for number in range(PARTITIONS)}
+    by_partition: dict[int, list[ReceivedRecord]] = {number: [] for number in range(PARTITIONS)}
     by_member: dict[int, list[float]] = {number: [] for number in range(MEMBERS)}
     for each in sorted(given):
         by_partition[each.partition].append(each)
@@ -94,14 +94,14 @@ def measure(kind: str, given: list[Given], scaled: float, settled: float, end: f
     )
 
 
-class Scaled:
+class ScaledGroup:
     """A group, its members in threads, and a feeder for its topic."""
 
     def __init__(self, bootstrap: str, kind: str) -> None:
         self._bootstrap, self._kind = bootstrap, kind
         self._topic = f"chaos-group-{kind.lower()}"
         self._over = threading.Event()
-        self._given: list[Given] = []
+        self._given: list[ReceivedRecord] = []
         self._shares: dict[int, int] = {}
         self._threads: list[threading.Thread] = []
 
@@ -161,6 +161,6 @@ class Scaled:
         while not self._over.is_set():
             message = consumer.poll(0.02)
             if message is not None and message.error() is None:
-                self._given.append(Given(time.monotonic(), member, message.partition()))
+                self._given.append(ReceivedRecord(time.monotonic(), member, message.partition()))
             self._shares[member] = len(consumer.assignment())
         consumer.close()

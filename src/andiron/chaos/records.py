@@ -14,7 +14,7 @@ from typing import NamedTuple
 NO_OFFSET = -1
 
 
-class Sent(NamedTuple):
+class SentRecord(NamedTuple):
     """A record as its writer knows it: `sent_at` is when it was due, `acked_at` is None if it was given up."""
 
     writer: int
@@ -28,7 +28,7 @@ class Sent(NamedTuple):
         return self.writer, self.number
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """A record as it lies in the log."""
 
     writer: int
@@ -45,7 +45,7 @@ def value_of(writer: int, number: int, size: int) -> bytes:
     return f"{writer}:{number}:".encode().ljust(size, b".")
 
 
-def parse_value(value: bytes, offset: int) -> Found:
+def parse_value(value: bytes, offset: int) -> FoundRecord:
     """What was."""
     writer, number, _ = value.split(b":", 2)
-    return Found(int(writer), int(number), offset)
+    return FoundRecord(int(writer), int(number), offset)

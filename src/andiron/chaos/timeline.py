@@ -28,7 +28,7 @@ QUICK = ClientSettings(
 )
 
 
-class Glimpse(NamedTuple):
+class PartitionGlimpse(NamedTuple):
     """How it was at a time."""
 
     at: float
@@ -40,7 +40,7 @@ class Timeline:
     """Watches one partition in a thread of its own; `addresses` are those of the nodes by id."""
 
     def __init__(self, addresses: Mapping[int, str], partition: TopicPartition, began: float) -> None:
-        self.glimpses: list[Glimpse] = []
+        self.glimpses: list[PartitionGlimpse] = []
         self.harmed: dict[int, None] = {}  # whom not to ask
         self._addresses, self._partition, self._began = dict(addresses), partition, began
         self._clients: dict[int, Client] = {}
@@ -59,10 +59,10 @@ class Timeline:
             client.close()
 
     @property
-    def latest(self) -> Glimpse | None:
+    def latest(self) -> PartitionGlimpse | None:
         return self.glimpses[-1] if self.glimpses else None
 
-    def wait_until(self, holds: Callable[[Glimpse], bool], patience_s: float) -> bool:
+    def wait_until(self, holds: Callable[[PartitionGlimpse], bool], patience_s: float) -> bool:
         """Whether it came to be so in time."""
         until = time.monotonic() + patience_s
         while self.latest is None or not holds(self.latest):
@@ -86,13 +86,13 @@ class Timeline:
                     self.note(seen)
                     break
 
-    def note(self, seen: Glimpse) -> None:
+    def note(self, seen: PartitionGlimpse) -> None:
         """Keep what is new."""
         latest = self.latest
         if latest is None or latest[1:] != seen[1:]:
             self.glimpses.append(seen)
 
-    def _ask(self, node: int) -> Glimpse | None:
+    def _ask(self, node: int) -> PartitionGlimpse | None:
         client = self._clients.get(node) or Client(self._addresses[node], QUICK)
         self._clients[node] = client
         try:
@@ -102,4 +102,4 @@ class Timeline:
             client.close()
             del self._clients[node]
             return None
-        return Glimpse(time.monotonic() - self._began, found.leader, tuple(sorted(found.isr)))
+        return PartitionGlimpse(time.monotonic() - self._began, found.leader, tuple(sorted(found.isr)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from andiron.chaos.account import Account
-from andiron.chaos.cells import Cell, Expected
+from andiron.chaos.cells import Cell, ExpectedOutcome
 
 
 class Verdict(NamedTuple):
@@ -20,7 +20,7 @@ def judge(cell: Cell, account: Account) -> Verdict:
     told = f"{len(account.lost):,} of {account.acked:,} acknowledged records lost"
     if not account.acked:
         return Verdict(False, "nothing was acknowledged: nothing is proved")
-    if cell.expected is Expected.SAFE:
+    if cell.expected is ExpectedOutcome.SAFE:
         if account.lost:
             return Verdict(False, f"{told}: NOT SAFE")
         if account.duplicated or account.reordered:

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.options import as_pairs, bootstrap_option, json_option
 from andiron.cli.output import columns, plural, print_json, remark
 from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.broker_survey import HASTY
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.side_by_side import HASTY
 from andiron.client.core.descriptions import Config, Resource, ResourceType, source_name
 from andiron.model.settings import Type
 

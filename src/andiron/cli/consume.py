@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import click
 
-from andiron.cli.failures import INTERRUPTED, Failure
+from andiron.cli.failure import INTERRUPTED, Failure
 from andiron.cli.formats import Render, TemplateError, renderer
 from andiron.cli.options import bootstrap_option
 from andiron.cli.output import remark

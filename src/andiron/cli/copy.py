@@ -17,19 +17,19 @@ from contextlib import contextmanager
 import click
 
 from andiron.cli.copy_report import print_end, print_plan
-from andiron.cli.failures import INTERRUPTED, Failure
+from andiron.cli.failure import INTERRUPTED, Failure
 from andiron.cli.options import json_option
 from andiron.cli.output import human_bytes, plural, remark
 from andiron.cli.screen import Screen
 from andiron.client.blocking.client import Client
 from andiron.client.settings import ClientSettings
+from andiron.copying.cluster_side import SOURCE, TARGET, Side, check_distinct
 from andiron.copying.copier import Copier
+from andiron.copying.copy_options import CopyOptions
+from andiron.copying.copy_start import CopyStart
 from andiron.copying.groups import GroupReport, Groups
-from andiron.copying.opening import Opening
 from andiron.copying.plan import POLICY
 from andiron.copying.proof import Proof, Prover
-from andiron.copying.sides import SOURCE, TARGET, Side, check_distinct
-from andiron.copying.wishes import Wishes
 
 GROUPS_S = 5.0  # between two looks at the groups of the source
 SHOWN_S = 0.5
@@ -117,7 +117,7 @@ def copy(
         raise click.UsageError("--no-groups and --groups exclude each other")
     screen = Screen()
     committed = not read_uncommitted
-    wishes = Wishes(
+    wishes = CopyOptions(
         topics, exclude, committed, not shift_offsets, follow, accept_loss, replication_factor, rate
     )
     settings = ClientSettings(client_id="andiron-copy")
@@ -125,7 +125,7 @@ def copy(
         sides = Side(SOURCE, reading, "--from"), Side(TARGET, writing, "--to")
         source_cluster = sides[0].reach()
         check_distinct(source_cluster, sides[1].reach())
-        opening = Opening(*sides, source_cluster, wishes, tell=screen.say)
+        opening = CopyStart(*sides, source_cluster, wishes, tell=screen.say)
         plans = opening.plan()
         if not plans:
             raise Failure(
@@ -141,7 +141,7 @@ def copy(
             return
         opening.prepare()
         begun = time.monotonic()
-        looking = Looking(screen, None if no_groups else grouping)
+        looking = CopyWatch(screen, None if no_groups else grouping)
         copier = Copier(
             *sides,
             opening,
@@ -167,7 +167,7 @@ def copy(
         raise click.exceptions.Exit(1)
 
 
-class Looking:
+class CopyWatch:
     """Shows how far it is, and brings groups along, both now and then."""
 
     def __init__(
@@ -222,7 +222,7 @@ def stopping() -> Iterator[Callable[[], bool]]:
             signal.signal(number, handler)
 
 
-def _proofs(prover: Prover, copier: Copier, opening: Opening, screen: Screen) -> list[Proof]:
+def _proofs(prover: Prover, copier: Copier, opening: CopyStart, screen: Screen) -> list[Proof]:
     found = []
     for partition, each in sorted(copier.copies.items()):
         if not copier.is_set_aside(partition):

@@ -9,8 +9,8 @@ import click
 
 from andiron.cli.output import columns, human_bytes, plural, print_json, remark
 from andiron.copying.copier import Copier
+from andiron.copying.copy_start import CopyStart
 from andiron.copying.groups import GroupReport
-from andiron.copying.opening import Opening
 from andiron.copying.partition_copy import PartitionCopy
 from andiron.copying.plan import TopicPlan
 from andiron.copying.proof import Proof
@@ -19,7 +19,9 @@ KEPT, SHIFTED = "kept", "shifted"
 _DIGITS = 16  # of a checksum, for people
 
 
-def print_plan(plans: Sequence[TopicPlan], opening: Opening, groups: Sequence[str], *, as_json: bool) -> None:
+def print_plan(
+    plans: Sequence[TopicPlan], opening: CopyStart, groups: Sequence[str], *, as_json: bool
+) -> None:
     """What would be done."""
     rows = [_planned(plan, opening) for plan in plans]
     if as_json:
@@ -33,7 +35,7 @@ def print_plan(plans: Sequence[TopicPlan], opening: Opening, groups: Sequence[st
     remark("a dry run: nothing was changed")
 
 
-def _planned(plan: TopicPlan, opening: Opening) -> dict[str, Any]:
+def _planned(plan: TopicPlan, opening: CopyStart) -> dict[str, Any]:
     do = "create" if plan.create else "add partitions" if plan.grow else "go on" if plan.resumed else "fill"
     return {
         "topic": plan.name,

@@ -12,7 +12,7 @@ import shutil
 import click
 
 from andiron import shipped
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.options import json_option
 from andiron.cli.output import columns, print_json
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from andiron.cli.asking import confirm, yes_option
-from andiron.cli.failures import Failure
+from andiron.cli.confirmation import confirm, yes_option
+from andiron.cli.failure import Failure
 from andiron.cli.group_report import GroupReport, unserved
 from andiron.cli.group_reset import reset
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import Silence, columns, plural, print_json, remark
 from andiron.cli.selections import Selection, as_selections, chosen, partitions_as_json, show_partitions
 from andiron.cli.times import now_ms
+from andiron.client.blocking.broker_survey import HASTY
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.group_admin import GroupAdmin
-from andiron.client.blocking.side_by_side import HASTY
 from andiron.client.core.group_descriptions import CLASSIC, CONSUMER, SHARE, STREAMS
 from andiron.model.errors import ErrorCode, ProtocolError
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from andiron.cli.output import columns, plural
 from andiron.cli.selections import partitions_as_json, show_partitions
 from andiron.cli.times import show_duration
+from andiron.client.blocking.broker_survey import LeftOut
 from andiron.client.blocking.group_admin import GroupAdmin
-from andiron.client.blocking.side_by_side import LeftOut
 from andiron.client.core.group_descriptions import NO_EPOCH, GroupDescription, GroupMember
 from andiron.client.core.lag import Lag
 from andiron.model.ids import TopicPartition

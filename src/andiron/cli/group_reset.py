@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.group_report import unserved
 from andiron.cli.options import as_duration, as_time, bootstrap_option, json_option
 from andiron.cli.output import columns, plural, print_json, remark

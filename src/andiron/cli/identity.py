@@ -15,7 +15,7 @@ import os
 import secrets
 from collections.abc import Iterable
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.client.core.cluster_descriptions import parse_uuid, uuid_text
 from andiron.edge.disk import DIRECTORY_MODE, PosixDisk, private
 from andiron.log.directory import META, Identity, owners

@@ -24,7 +24,7 @@ from andiron.model.ids import TopicPartition
 from andiron.records.record import Header, Record
 
 
-class Given(NamedTuple):
+class JsonRecord(NamedTuple):
     """A record as it was described."""
 
     key: bytes | None
@@ -52,7 +52,7 @@ def encode_record(partition: TopicPartition, record: Record) -> str:
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
-def decode_record(line: bytes) -> Given:
+def decode_record(line: bytes) -> JsonRecord:
     """What a line describes; names that mean nothing here are passed over."""
     try:
         told = json.loads(line)
@@ -62,7 +62,7 @@ def decode_record(line: bytes) -> Given:
         raise LineError(f'not a JSON object such as {{"value": "…"}}: {line[:40].decode(errors="replace")}')
     if "value" not in told and "value_base64" not in told:
         raise LineError('there is no "value"; a tombstone is written as "value": null')
-    return Given(
+    return JsonRecord(
         _bytes(told, "key"),
         _bytes(told, "value"),
         _headers(told.get("headers")),

@@ -7,8 +7,8 @@ import os
 import click
 
 from andiron.broker.metadata.offline_metadata import read_offline_metadata
-from andiron.broker.settings.properties import parse_properties
-from andiron.cli.failures import Failure
+from andiron.broker.settings.property_file import parse_properties
+from andiron.cli.failure import Failure
 from andiron.cli.identity import identity_at
 from andiron.cli.kafka_properties import for_kafka
 from andiron.cli.local_cluster.layout import PROPERTIES, is_cluster

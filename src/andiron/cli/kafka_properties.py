@@ -17,7 +17,7 @@ from typing import NamedTuple
 from andiron.broker.metadata.offline_metadata import OfflineMetadata
 from andiron.broker.settings.listeners import Listener, bracketed
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.local_cluster.layout import escaped
 from andiron.cli.up import node_by_itself
 from andiron.model.ids import NodeId

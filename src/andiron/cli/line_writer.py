@@ -14,16 +14,16 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from andiron.cli.json_records import Given
+from andiron.cli.json_records import JsonRecord
 from andiron.cli.lines import LineError
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.producer import Producer
-from andiron.client.blocking.sender import Delivered
+from andiron.client.blocking.sender import DeliveryTotals
 from andiron.client.settings import ProducerSettings
 from andiron.model.ids import TopicPartition
 from andiron.records.record import Header
 
-ReadLine = Callable[[bytes], Given]
+ReadLine = Callable[[bytes], JsonRecord]
 COLUMNS_FROM = 1 << 20  # bytes
 
 
@@ -33,14 +33,14 @@ class Plain(NamedTuple):
     separator: bytes | None
     null: bytes | None
 
-    def read(self, line: bytes) -> Given:
+    def read(self, line: bytes) -> JsonRecord:
         """One line."""
         key, value = None, line
         if self.separator is not None:
             key, found, value = line.partition(self.separator)
             if not found:
                 raise LineError(f"no key separator {self.separator.decode()!r} in {line[:40]!r}")
-        return Given(key, None if value == self.null else value, (), None, None)
+        return JsonRecord(key, None if value == self.null else value, (), None, None)
 
 
 class LineWriter:
@@ -60,13 +60,13 @@ class LineWriter:
         self.lines = 0  # handed on
 
     @property
-    def delivered(self) -> dict[TopicPartition, Delivered]:
+    def delivered(self) -> dict[TopicPartition, DeliveryTotals]:
         """What each partition has taken."""
-        found: dict[TopicPartition, Delivered] = {}
+        found: dict[TopicPartition, DeliveryTotals] = {}
         for producer in self._producers:
             for partition, each in list(producer.delivered.items()):
-                before = found.get(partition, Delivered())
-                found[partition] = Delivered(
+                before = found.get(partition, DeliveryTotals())
+                found[partition] = DeliveryTotals(
                     before.records + each.records,
                     before.bytes + each.bytes,
                     each.first if before.first < 0 else before.first,

@@ -10,7 +10,7 @@ import click
 
 from andiron.cli.dump import DataFile, Kind, data_file, data_files
 from andiron.cli.dump_rows import as_text, rows
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.mend import mend
 from andiron.cli.options import json_option
 from andiron.cli.output import print_json

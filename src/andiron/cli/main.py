@@ -8,8 +8,8 @@ from __future__ import annotations
 import click
 
 from andiron import __version__
-from andiron.cli.failures import in_one_line
-from andiron.cli.lazy import LazyGroup, Place
+from andiron.cli.failure import in_one_line
+from andiron.cli.lazy_group import LazyGroup, Place
 
 PLACES = {
     "up": Place("andiron.cli.up", "up", "Start a node."),

@@ -16,7 +16,7 @@ import click
 from andiron.broker.metadata.metadata_damage import topics_of
 from andiron.broker.metadata.raft_requests import METADATA
 from andiron.broker.metadata.snapshot_files import SnapshotFiles
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.options import json_option
 from andiron.cli.output import plural, print_json
 from andiron.edge.disk import PosixDisk

@@ -62,7 +62,7 @@ class Silence:
             remark(f"no answer from broker {broker} ({error.detail}): {self._missing}")
 
 
-class Waiting:
+class WaitingNote:
     """Says on stderr what is being waited for, once it takes long, and now and then what it is by then."""
 
     def __init__(

@@ -3,7 +3,7 @@
     run ──▶ spark/pipeline/pipeline_run.py, in this process, until Ctrl-C
     status, stop ──▶ the file and the lock that a run keeps in its data folder
 
-Spark is an extra of the installation; lazy.py says what to install where it is missing.
+Spark is an extra of the installation; lazy_group.py says what to install where it is missing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 
 import click
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.options import as_pairs, bootstrap_option, json_option
 from andiron.cli.output import columns, human_bytes, print_json, remark
 from andiron.model.settings import rows

@@ -1,7 +1,7 @@
 """`andiron produce`: lines from stdin, records to a topic.
 
 stdin ──▶ lines.py ──▶ line_writer.py: a record a line (plain, with key, or JSON) ──▶ summary on stderr
-                            └── progress.py looks on, and says what is waited for
+                            └── produce_progress.py looks on, and says what is waited for
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from contextlib import closing
 
 import click
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.json_records import decode_record
 from andiron.cli.line_writer import LineWriter, Plain, ReadLine
 from andiron.cli.lines import LineError, read_blocks
 from andiron.cli.options import as_pairs, bootstrap_option
 from andiron.cli.output import human_bytes, plural, remark
-from andiron.cli.progress import Progress
+from andiron.cli.produce_progress import Progress
 from andiron.cli.screen import Screen
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.sender import Delivered
+from andiron.client.blocking.sender import DeliveryTotals
 from andiron.client.settings import ProducerSettings
 from andiron.model.ids import TopicPartition
 from andiron.records.compression import NAMES
@@ -136,7 +136,7 @@ def _write_all(writer: LineWriter) -> None:
     writer.flush()
 
 
-def summary(topic: str, delivered: dict[TopicPartition, Delivered], seconds: float) -> str:
+def summary(topic: str, delivered: dict[TopicPartition, DeliveryTotals], seconds: float) -> str:
     """What was written, in a line or a few."""
     records = sum(each.records for each in delivered.values())
     size = sum(each.bytes for each in delivered.values())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from andiron.cli.asking import confirm, yes_option
-from andiron.cli.failures import Failure
+from andiron.cli.confirmation import confirm, yes_option
+from andiron.cli.failure import Failure
 from andiron.cli.options import as_pairs, bootstrap_option, json_option
-from andiron.cli.output import Waiting, columns, plural, print_json, remark
+from andiron.cli.output import WaitingNote, columns, plural, print_json, remark
 from andiron.cli.topic_report import TopicReport
 from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.broker_survey import HASTY
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.side_by_side import HASTY
 from andiron.client.core.descriptions import Resource, ResourceType
 from andiron.client.core.metadata import Topic
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -69,7 +69,7 @@ def create(
     with Client(bootstrap) as client:
         try:
             made = Admin(client).create_topic(
-                name, partitions or -1, replication_factor or -1, configs, Waiting(f"{name} is created")
+                name, partitions or -1, replication_factor or -1, configs, WaitingNote(f"{name} is created")
             )
         except ProtocolError as error:
             if not (if_not_exists and error.code is ErrorCode.TOPIC_ALREADY_EXISTS):
@@ -192,7 +192,7 @@ def alter(
         if partitions is not None:
             before = len(admin.topic(name).partitions)
             admin.create_partitions(
-                name, partitions, Waiting(f"{name} has {plural(partitions, 'partition')}")
+                name, partitions, WaitingNote(f"{name} has {plural(partitions, 'partition')}")
             )
             done["partitions_before"] = before
             if not as_json:

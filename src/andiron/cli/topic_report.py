@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from andiron.cli.output import columns, human_bytes, plural
 from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.broker_survey import LogExtent, log_extents
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.side_by_side import Glimpse, glimpses
 from andiron.client.core.descriptions import Config, Resource, ResourceType
 from andiron.client.core.metadata import NO_LEADER, Partition, Topic
 from andiron.model.ids import TopicPartition
@@ -24,7 +24,7 @@ class TopicReport(NamedTuple):
     """What was found."""
 
     topic: Topic
-    logs: dict[TopicPartition, Glimpse]  # of leaders that have answered
+    logs: dict[TopicPartition, LogExtent]  # of leaders that have answered
     configs: list[Config]  # those that differ from the defaults
 
     @classmethod
@@ -35,7 +35,7 @@ class TopicReport(NamedTuple):
         configs = admin.configs(Resource(ResourceType.TOPIC, name), anywhere=True)
         return cls(
             topic,
-            glimpses(client, topic.names(), sizes=True),
+            log_extents(client, topic.names(), sizes=True),
             [each for each in configs if not each.is_default],
         )
 
@@ -83,7 +83,7 @@ class TopicReport(NamedTuple):
         return TopicPartition(self.topic.name, partition.number)
 
     def _row(self, partition: Partition) -> tuple[Any, ...]:
-        start, end, size = self.logs.get(self._name(partition), Glimpse())
+        start, end, size = self.logs.get(self._name(partition), LogExtent())
         return (
             partition.number,
             "none" if partition.leader == NO_LEADER else partition.leader,
@@ -96,7 +96,7 @@ class TopicReport(NamedTuple):
         )
 
     def _partition_json(self, partition: Partition) -> dict[str, Any]:
-        start, end, size = self.logs.get(self._name(partition), Glimpse())
+        start, end, size = self.logs.get(self._name(partition), LogExtent())
         return {
             "partition": partition.number,
             "leader": None if partition.leader == NO_LEADER else partition.leader,

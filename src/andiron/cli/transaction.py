@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from andiron.cli.asking import confirm, yes_option
-from andiron.cli.failures import Failure
+from andiron.cli.confirmation import confirm, yes_option
+from andiron.cli.failure import Failure
 from andiron.cli.options import as_duration, bootstrap_option, json_option
 from andiron.cli.output import Silence, columns, print_json, remark
 from andiron.cli.selections import Selection, as_selections, chosen
@@ -17,8 +17,8 @@ from andiron.cli.transaction_report import (
     producer_as_json,
     producers_as_text,
 )
+from andiron.client.blocking.broker_survey import HASTY
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.side_by_side import HASTY
 from andiron.client.blocking.transaction_admin import ANY_DURATION, TransactionAdmin
 from andiron.client.core.transaction_descriptions import OpenTransaction
 

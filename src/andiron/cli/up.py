@@ -19,8 +19,8 @@ import click
 from andiron import __version__
 from andiron.broker.settings.listeners import Listener, bracketed
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.broker.settings.properties import parse_properties
-from andiron.cli.failures import Failure
+from andiron.broker.settings.property_file import parse_properties
+from andiron.cli.failure import Failure
 from andiron.cli.hints import DEFAULT_HOST, DEFAULT_PORT, listening, say_how_to_talk
 from andiron.cli.local_cluster.layout import NODES_MAX, is_cluster
 from andiron.cli.local_cluster.lifeline import end_with

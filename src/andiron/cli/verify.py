@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from andiron.cli import dump
 from andiron.cli.dump import DataFile, Kind
-from andiron.cli.failures import Failure
-from andiron.cli.findings import Finding, Findings
+from andiron.cli.failure import Failure
+from andiron.cli.folder_findings import Finding, FolderFindings
 from andiron.cli.output import plural
 from andiron.cli.verify_segment import OffsetEntries, SegmentCheck, TimeEntries
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
@@ -37,7 +37,7 @@ CLUSTER_DEPTH = 2  # of a local cluster's folder: node-1/data
 class Report(NamedTuple):
     """All folders that were looked at."""
 
-    folders: list[Findings]
+    folders: list[FolderFindings]
 
     @property
     def problems(self) -> list[Finding]:
@@ -80,7 +80,7 @@ def data_directories(path: str, depth: int = CLUSTER_DEPTH) -> list[str]:
     return [found for each in inner for found in data_directories(each, depth - 1)] if depth else []
 
 
-def _verify_data(path: str) -> list[Findings]:
+def _verify_data(path: str) -> list[FolderFindings]:
     ends: dict[TopicPartition, int] = {}
     folders = []
     for entry in sorted(os.listdir(path)):
@@ -92,9 +92,9 @@ def _verify_data(path: str) -> list[Findings]:
     return [_verify_checkpoints(path, ends), *folders]
 
 
-def verify_partition(path: str) -> Findings:
+def verify_partition(path: str) -> FolderFindings:
     """One partition's folder."""
-    findings = Findings(path)
+    findings = FolderFindings(path)
     files = [file for file in dump.data_files(path) if not _in_transition(file, findings)]
     epochs = _epochs(files, findings)
     segments = [file for file in files if file.kind is Kind.SEGMENT and file.name.endswith(".log")]
@@ -115,13 +115,13 @@ def verify_partition(path: str) -> Findings:
     return findings
 
 
-def _in_transition(file: DataFile, findings: Findings) -> bool:
+def _in_transition(file: DataFile, findings: FolderFindings) -> bool:
     if file.state:
         findings.note(file.name, "left in transition; a start finishes or removes it")
     return bool(file.state)
 
 
-def _epochs(files: list[DataFile], findings: Findings) -> list[tuple[int, int]]:
+def _epochs(files: list[DataFile], findings: FolderFindings) -> list[tuple[int, int]]:
     for file in files:
         if file.kind is Kind.EPOCHS:
             try:
@@ -132,7 +132,7 @@ def _epochs(files: list[DataFile], findings: Findings) -> list[tuple[int, int]]:
 
 
 def _indexes(
-    segment: DataFile, by_name: dict[str, DataFile], findings: Findings, sealed: bool
+    segment: DataFile, by_name: dict[str, DataFile], findings: FolderFindings, sealed: bool
 ) -> tuple[OffsetEntries | None, TimeEntries | None]:
     stem = segment.name.removesuffix(".log")
     offsets: OffsetEntries | None = None
@@ -152,7 +152,7 @@ def _indexes(
     return offsets, times
 
 
-def _verify_small(file: DataFile, findings: Findings) -> None:
+def _verify_small(file: DataFile, findings: FolderFindings) -> None:
     """What is read whole."""
     try:
         match file.kind:
@@ -172,7 +172,7 @@ def _verify_small(file: DataFile, findings: Findings) -> None:
         findings.problem(file.name, str(error))
 
 
-def _verify_producers(file: DataFile, findings: Findings) -> None:
+def _verify_producers(file: DataFile, findings: FolderFindings) -> None:
     if file.base > findings.end:
         findings.problem(file.name, f"it is of offset {file.base}, and the log ends at {findings.end}")
     for state in dump.producers(file.path):
@@ -183,7 +183,7 @@ def _verify_producers(file: DataFile, findings: Findings) -> None:
             )
 
 
-def _verify_metadata(file: DataFile, findings: Findings) -> None:
+def _verify_metadata(file: DataFile, findings: FolderFindings) -> None:
     """Records of the cluster's metadata must make sense as such; those of a later Kafka may not."""
     for position, batch in dump.segment_batches(file.path):
         if not batch.is_intact():
@@ -198,9 +198,9 @@ def _verify_metadata(file: DataFile, findings: Findings) -> None:
                 tell(file.name, f"offset {record.offset}: {error}")
 
 
-def _verify_checkpoints(path: str, ends: dict[TopicPartition, int]) -> Findings:
+def _verify_checkpoints(path: str, ends: dict[TopicPartition, int]) -> FolderFindings:
     """The files of the data directory itself."""
-    findings = Findings(path)
+    findings = FolderFindings(path)
     for file in dump.data_files(path):
         try:
             if file.kind is Kind.META:

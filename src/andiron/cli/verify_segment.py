@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from andiron.cli.dump import DataFile, segment_batches
-from andiron.cli.findings import Findings
+from andiron.cli.folder_findings import FolderFindings
 from andiron.model.errors import ProtocolError
 from andiron.records.batch import Batch
 
@@ -24,7 +24,7 @@ Entries = list[tuple[int, int]]
 class SegmentCheck:
     """The state of the pass."""
 
-    def __init__(self, file: DataFile, findings: Findings, epochs: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, file: DataFile, findings: FolderFindings, epochs: Sequence[tuple[int, int]]) -> None:
         self._file, self._findings = file, findings
         self._epochs, self._epoch_starts = [epoch for epoch, _ in epochs], [start for _, start in epochs]
         self._epochs_latest = self._epochs[-1] if epochs else -1
@@ -97,7 +97,7 @@ class SegmentCheck:
 class OffsetEntries:
     """The entries of an offset index, each waiting for the batch at its position."""
 
-    def __init__(self, file: DataFile, entries: Entries, findings: Findings) -> None:
+    def __init__(self, file: DataFile, entries: Entries, findings: FolderFindings) -> None:
         self._file, self._findings = file, findings
         rising = all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(entries))
         if not rising:
@@ -129,7 +129,7 @@ class OffsetEntries:
 class TimeEntries:
     """The entries of a time index, each waiting for the first batch beyond its offset."""
 
-    def __init__(self, file: DataFile, entries: Entries, findings: Findings, *, sealed: bool) -> None:
+    def __init__(self, file: DataFile, entries: Entries, findings: FolderFindings, *, sealed: bool) -> None:
         self._file, self._findings, self._sealed = file, findings, sealed
         rising = all(a[0] < b[0] and a[1] <= b[1] for a, b in pairwise(entries))
         if not rising:

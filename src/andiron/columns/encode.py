@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from andiron.columns.native import pack as native_pack
-from andiron.columns.pack import Packed
+from andiron.columns.pack import PackedRows
 from andiron.columns.pack import pack as numpy_pack
 from andiron.columns.rows import Indices, rows_of
 from andiron.records.batch import HEADER, HEADER_SIZE, LOG_OVERHEAD, MAGIC, TRANSACTIONAL, seal
@@ -37,7 +37,7 @@ class ProducerFields(NamedTuple):
 NOBODY = ProducerFields()
 
 
-class Encoded(NamedTuple):
+class EncodedBatches(NamedTuple):
     """A batch as it is sent."""
 
     data: bytearray
@@ -54,7 +54,7 @@ def encode(
     producer: ProducerFields = NOBODY,
     transactional: bool = False,
     indices: Indices | None = None,
-) -> list[Encoded]:
+) -> list[EncodedBatches]:
     """The batches of `rows`, or of those at `indices` in that order.
 
     `rows` has a column `value` and may have `key`, `headers` and `timestamp`, whose nulls mean `now` (in
@@ -65,13 +65,13 @@ def encode(
     encoded = []
     for packed in _pack(rows_of(rows, now), indices, batch_bytes):
         fields = (*producer[:2], sequence)
-        encoded.append(Encoded(_sealed(packed, attributes, codec, fields), packed.records, sequence))
+        encoded.append(EncodedBatches(_sealed(packed, attributes, codec, fields), packed.records, sequence))
         if sequence >= 0:
             sequence = (sequence + packed.records) % _SEQUENCES
     return encoded
 
 
-def _sealed(packed: Packed, attributes: int, codec: int, producer: tuple[int, int, int]) -> bytearray:
+def _sealed(packed: PackedRows, attributes: int, codec: int, producer: tuple[int, int, int]) -> bytearray:
     """Write the header into the room left for it, packing what follows if asked to."""
     data = packed.data
     if codec:

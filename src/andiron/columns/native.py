@@ -23,7 +23,7 @@ import pyarrow as pa
 from andiron.columns import schema
 from andiron.columns.bodies import Bodies
 from andiron.columns.cursor import malformed
-from andiron.columns.pack import Packed
+from andiron.columns.pack import PackedRows
 from andiron.columns.rows import Indices, Rows
 from andiron.columns.walk import Columns, Headers
 from andiron.model.errors import ErrorCode
@@ -55,7 +55,7 @@ def _walk(bodies: Bodies, start: int, end: int, headers: bool) -> Columns:
     )
 
 
-def _pack(rows: Rows, indices: Indices | None, batch_bytes: int) -> list[Packed]:
+def _pack(rows: Rows, indices: Indices | None, batch_bytes: int) -> list[PackedRows]:
     headers = rows.headers
     try:
         batches = _native.pack(
@@ -73,7 +73,7 @@ def _pack(rows: Rows, indices: Indices | None, batch_bytes: int) -> list[Packed]
         raise ErrorCode.MESSAGE_TOO_LARGE.error(str(error)) from error
     except ValueError as error:
         raise ErrorCode.INVALID_RECORD.error(str(error)) from error
-    return [Packed(*batch) for batch in batches]
+    return [PackedRows(*batch) for batch in batches]
 
 
 def _partitions(keys: pa.Array, count: int) -> npt.NDArray[np.int32]:
@@ -118,5 +118,5 @@ def _numbers(kind: pa.DataType, rows: int, buffer: pa.Buffer) -> pa.Array:
 
 
 walk: Callable[[Bodies, int, int, bool], Columns] | None = _walk if _there else None
-pack: Callable[[Rows, Indices | None, int], list[Packed]] | None = _pack if _there else None
+pack: Callable[[Rows, Indices | None, int], list[PackedRows]] | None = _pack if _there else None
 partitions: Callable[[pa.Array, int], npt.NDArray[np.int32]] | None = _partitions if _there else None

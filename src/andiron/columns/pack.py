@@ -35,7 +35,7 @@ _STEPS: Final = np.array([1 << bits for bits in range(7, 64, 7)], np.uint64)  # 
 _NONE = empty_blob()
 
 
-class Packed(NamedTuple):
+class PackedRows(NamedTuple):
     """The records of a batch behind room for its header."""
 
     data: bytearray
@@ -52,7 +52,7 @@ class _Blobs(NamedTuple):
     sizes: Longs
 
 
-def pack(rows: Rows, indices: Indices | None, batch_bytes: int) -> list[Packed]:
+def pack(rows: Rows, indices: Indices | None, batch_bytes: int) -> list[PackedRows]:
     """The rows, or those at `indices`, as the bodies of batches of at most `batch_bytes`."""
     count = len(rows.value) if indices is None else len(indices)
     if not count:
@@ -102,7 +102,7 @@ def _joined(timestamps: Longs, offsets: Longs, rest: Longs, columns: list[_Blobs
     return pc.binary_join_element_wise(*pieces, _NONE, null_handling="replace", null_replacement="")
 
 
-def _cut(records: pa.Array, cuts: Longs, times: Longs) -> list[Packed]:
+def _cut(records: pa.Array, cuts: Longs, times: Longs) -> list[PackedRows]:
     _, offsets, data = records.buffers()
     bounds = np.frombuffer(offsets, np.int64, len(records) + 1)[cuts].tolist()
     latest = np.maximum(np.maximum.reduceat(times, cuts[:-1]), NO_TIMESTAMP).tolist()
@@ -110,7 +110,7 @@ def _cut(records: pa.Array, cuts: Longs, times: Longs) -> list[Packed]:
     for n, first in enumerate(cuts[:-1].tolist()):
         body = bytearray(HEADER_SIZE)
         body += view[bounds[n] : bounds[n + 1]]
-        packed.append(Packed(body, int(cuts[n + 1]) - first, int(times[first]), latest[n]))
+        packed.append(PackedRows(body, int(cuts[n + 1]) - first, int(times[first]), latest[n]))
     return packed
 
 

@@ -6,7 +6,7 @@
     DelegationTokenRecord        who may log in for whom
 
 A Kafka that is told of no authorizer keeps its access rules too and asks nobody for them; a node that is told of one,
-or of a listener with SASL, does not start here (broker/settings/unserved_settings.py). So nobody is let in who was to
+or of a listener with SASL, does not start here (broker/settings/setting_notices.py). So nobody is let in who was to
 be kept out. But a folder may come from Kafka and go back: each of these is in the image, in our snapshots, and there
 again.
 

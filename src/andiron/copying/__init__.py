@@ -5,7 +5,7 @@
                                      └──▶ state.py: a compacted topic on the target
 
     selection.py  which topics          plan.py    what is made on the target, and what is refused
-    sides.py      both clusters, asked  lead_in.py offsets before the source's first one
+    cluster_side.py      both clusters, asked  lead_in.py offsets before the source's first one
     copier.py     the rounds            groups.py  committed offsets, translated      proof.py  both sides, compared
 
 The law (decision 21): the end of a target partition is the progress of its copy. Nothing else is written there, and

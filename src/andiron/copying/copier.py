@@ -3,7 +3,7 @@
     open ──▶ fetch ──▶ next fetch sent ──▶ chunks placed ──▶ shifts noted ──▶ batches written ──┐
       ▲        ▲                                                                                │
       │        └────────────────────────────────────────────────────────────────────────────────┘
-      └── what is known proved wrong: ends looked up anew (opening.py)
+      └── what is known proved wrong: ends looked up anew (copy_start.py)
 
 A round holds what one answer of each broker brings, so memory is bounded by settings and not by the log. Rounds end
 when every partition is at the end that it had when the copy began or, following, when one is told to stop.
@@ -11,7 +11,7 @@ when every partition is at the end that it had when the copy began or, following
 What is lost on the source, a topic that is deleted or records that retention took first, ends the copy of that topic or
 partition, with a line that says so, and not of the others.
 
-Read next: opening.py, then producer.py for why nothing is written twice.
+Read next: copy_start.py, then producer.py for why nothing is written twice.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from andiron.client.blocking.reader import Reader
-from andiron.client.core.positions import Fetched, Position, check_intact
+from andiron.client.core.positions import FetchedBatches, Position, check_intact
 from andiron.client.settings import ReaderSettings
 from andiron.copying.chunks import TOGETHER_BYTES, Chunk, chunks_of
-from andiron.copying.opening import Opening
+from andiron.copying.cluster_side import SOURCE, TARGET, Side, on
+from andiron.copying.copy_start import CopyStart
 from andiron.copying.pace import Pace
 from andiron.copying.partition_copy import PartitionCopy
 from andiron.copying.producer import CopyProducer
-from andiron.copying.sides import SOURCE, TARGET, Side, on
 from andiron.model.errors import ErrorCode, ProtocolError, Retriable
 from andiron.model.ids import TopicPartition
 from andiron.model.settings import MIB
@@ -59,13 +59,13 @@ def reader_settings(rate: float | None) -> ReaderSettings:
 
 
 class Copier:
-    """Copies the partitions that an `Opening` opens, until they are done or `stopping` says so."""
+    """Copies the partitions that an `CopyStart` opens, until they are done or `stopping` says so."""
 
     def __init__(
         self,
         source: Side,
         target: Side,
-        opening: Opening,
+        opening: CopyStart,
         *,
         stopping: Callable[[], bool] = lambda: False,
         tell: Callable[[str], None] = lambda text: None,
@@ -153,7 +153,7 @@ class Copier:
             self._failures = 0
             self._wait(self._pace.wait_s(sum(len(chunk.data) for _, chunk in chunks)))
 
-    def _seen(self, came: Fetched) -> tuple[PartitionCopy, list[Batch], int, int]:
+    def _seen(self, came: FetchedBatches) -> tuple[PartitionCopy, list[Batch], int, int]:
         """The batches of an answer that are to be copied; the position moves behind all of them."""
         position, start = came.position, came.position.offset
         if not came.batches:

@@ -19,9 +19,9 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.column_reader import ColumnReader
 from andiron.client.blocking.group_admin import GroupAdmin
 from andiron.client.core.group_descriptions import CommittedOffset
+from andiron.copying.cluster_side import SOURCE, TARGET, Side, on
 from andiron.copying.partition_copy import PartitionCopy
 from andiron.copying.selection import matches
-from andiron.copying.sides import SOURCE, TARGET, Side, on
 from andiron.copying.state import Ours
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition

@@ -54,7 +54,7 @@ class TopicFacts(NamedTuple):
         return (found.value or "") if found is not None else ""
 
 
-class Known(NamedTuple):
+class KnownTopic(NamedTuple):
     """What an earlier run has noted of the topic on the target; None if nothing."""
 
     source_id: str | None = None
@@ -78,7 +78,7 @@ class TopicPlan:
 def plan_topic(
     source: TopicFacts,
     target: TopicFacts | None,
-    known: Known,
+    known: KnownTopic,
     brokers: int,
     understood: frozenset[str] | None = None,
     replication_factor: int | None = None,
@@ -96,7 +96,7 @@ def plan_topic(
     return plan
 
 
-def _check_target(plan: TopicPlan, source: TopicFacts, target: TopicFacts, known: Known) -> None:
+def _check_target(plan: TopicPlan, source: TopicFacts, target: TopicFacts, known: KnownTopic) -> None:
     name, there = plan.name, len(target.topic.partitions)
     plan.resumed = known.source_id is not None
     foreign = [at for at, end in sorted(target.ends.items()) if end > target.starts[at]]

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from andiron.client.blocking.column_reader import ColumnReader
 from andiron.columns.digest import RowsDigest
+from andiron.copying.cluster_side import Side, on
 from andiron.copying.partition_copy import PartitionCopy
-from andiron.copying.sides import Side, on
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import TopicPartition
 

@@ -22,7 +22,7 @@ import socket
 from collections.abc import Collection
 from typing import Any, Protocol
 
-from andiron.edge.metrics.meter import Sampled
+from andiron.edge.metrics.meter import SampledTimes
 from andiron.log.disk import FileSlice
 from andiron.model.errors import AndironError
 
@@ -42,13 +42,13 @@ class Carrier(Protocol):
         """Send up to PIECE bytes from the front of `parts`; how many the socket took."""
 
 
-class Copying:
+class CopyCarrier:
     """Slices and bytes gathered in one buffer, which all connections of a host share."""
 
-    def __init__(self, times: Sampled | None = None) -> None:
+    def __init__(self, times: SampledTimes | None = None) -> None:
         """`times` is told how long reads take."""
         self._piece = memoryview(bytearray(PIECE))
-        self._times = times or Sampled()
+        self._times = times or SampledTimes()
 
     def carry(self, link: socket.socket, parts: Collection[Any]) -> int:
         filled = self._gather(parts)
@@ -88,7 +88,7 @@ class Copying:
             raise _lost(part)
 
 
-class Sendfile:
+class SendfileCarrier:
     """Slices go from the page cache to the socket; bytes between them are sent as they are."""
 
     def carry(self, link: socket.socket, parts: Collection[Any]) -> int:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from andiron.broker.node.node import Node
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.edge.carrier import Copying, Sendfile
+from andiron.edge.carrier import CopyCarrier, SendfileCarrier
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
 from andiron.edge.host import Host
@@ -162,7 +162,7 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | Non
         loop,
         Flusher(loop.wake, sync, disk.times.syncs),
         Worker(loop.wake),
-        carrier=Sendfile() if sendfile else Copying(disk.times.reads),
+        carrier=SendfileCarrier() if sendfile else CopyCarrier(disk.times.reads),
         connections_possible=max(1, descriptors // 2 - SPARE_DESCRIPTORS),
     )
     host.meter.disk, host.meter.followers = disk.times, node.follower_connections

@@ -41,7 +41,7 @@ _correlation_at = struct.Struct(">i").unpack_from
 log = logging.getLogger(__name__)
 
 
-class Waiting(NamedTuple):
+class WaitingCall(NamedTuple):
     """A call that was not answered yet."""
 
     token: int
@@ -110,7 +110,7 @@ class Link:
     """One connection to another node."""
 
     def __init__(self, host: Host, peers: Peers, key: tuple[Address, str]) -> None:
-        self.key, self.waiting = key, deque[Waiting]()
+        self.key, self.waiting = key, deque[WaitingCall]()
         self._host, self._peers = host, peers
         self._socket = _connecting(key[0])
         self._inbox, self._outbox = Inbox(ANSWER_BYTES_MAX), Outbox(self._socket, host.carrier)
@@ -130,7 +130,7 @@ class Link:
 
     def ask(self, call: Call) -> None:
         """Send a request when the turn ends, or when the link is there."""
-        self.waiting.append(Waiting(call.token, Millis(self._host.now + call.timeout_ms)))
+        self.waiting.append(WaitingCall(call.token, Millis(self._host.now + call.timeout_ms)))
         self._outbox.add(call.parts)
         if self._connected and not self._send_due:
             self._send_due = True

@@ -25,7 +25,7 @@ from andiron.sim.verdicts import Verdict, Verdicts
 
 if TYPE_CHECKING:
     from andiron.broker.replicas.partition import Partition
-    from andiron.sim.mirror import Mirror, Stored
+    from andiron.sim.mirror import Mirror, StoredBatch
 
 Place = tuple[bytes, int]  # topic id, partition
 
@@ -40,7 +40,7 @@ class Canon:
         self._times: dict[tuple[int, int], Millis] = {}  # when, by the world's time
         self.records: dict[int, Record] = {}
         self._epochs: dict[int, int] = {}  # in which they were written
-        self.batches: list[Stored] = []  # that they stood in, and which of those count
+        self.batches: list[StoredBatch] = []  # that they stood in, and which of those count
         self.verdicts = Verdicts()
         self.promised: dict[int, Sent] = {}
         self.was_compacted = False
@@ -97,7 +97,7 @@ class Canon:
             (offset for offset in self.records if offset >= start and offset not in mirror.records), None
         )
 
-    def decisions(self) -> Iterator[tuple[Stored, Verdict]]:
+    def decisions(self) -> Iterator[tuple[StoredBatch, Verdict]]:
         """Every batch with what became of it."""
         for stored in self.batches:
             yield stored, self.verdicts.of(stored.base)

@@ -34,7 +34,7 @@ State = TopicState | None
 Change = Callable[[State], State]
 
 
-class Asked(NamedTuple):
+class AskedChange(NamedTuple):
     """A change that was asked for."""
 
     topic: str
@@ -61,15 +61,15 @@ class Catalog:
         """Every name that was ever asked for."""
         return list(self._possible)
 
-    def heard(self, topic: str, change: Change) -> Asked:
+    def heard(self, topic: str, change: Change) -> AskedChange:
         """A change has been asked for."""
         before = self.possible(topic)
         self._changes[topic] = count = self._changes.get(topic, 0) + 1
         self._under_way[topic] = self._under_way.get(topic, 0) + 1
         self._possible[topic] = _distinct([*before, *map(change, before)])
-        return Asked(topic, change, before, count)
+        return AskedChange(topic, change, before, count)
 
-    def said(self, asked: Asked, code: ErrorCode) -> None:
+    def said(self, asked: AskedChange, code: ErrorCode) -> None:
         """The node has answered for a change."""
         self._under_way[asked.topic] = max(self._under_way[asked.topic] - 1, 0)
         if self._changes[asked.topic] != asked.number:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Key = tuple[int, bytes, int]  # node, topic id, partition
 
 
-class Stored(NamedTuple):
+class StoredBatch(NamedTuple):
     """One batch that was appended."""
 
     base: int
@@ -57,8 +57,8 @@ class Mirror:
         self.start = self.end = self.kept = start
         self.records: dict[int, Record] = {}
         self.live: dict[int, None] = {}
-        self.batches: list[Stored] = []
-        self.dropped: list[tuple[Stored, Verdict]] = []  # batches from before the log began anew
+        self.batches: list[StoredBatch] = []
+        self.dropped: list[tuple[StoredBatch, Verdict]] = []  # batches from before the log began anew
         self.rotten: dict[int, int] = {}  # batches with bits turned over: base → end
         self.was_rotten = False
         self.was_robbed = (
@@ -86,7 +86,7 @@ class Mirror:
         ended = end_marker_of(batch) if batch.is_control else None
         # Compaction took its marker, and left the batch for what it says of its producer.
         is_spent = batch.is_control and ended is None
-        stored = Stored(
+        stored = StoredBatch(
             batch.base_offset, batch.next_offset, (batch.producer_id, batch.producer_epoch),
             batch.base_sequence, batch.last_sequence, batch.leader_epoch, now,
             batch.is_transactional and not is_spent, None if ended is None else ended.committed,
@@ -146,13 +146,13 @@ class Mirror:
             del self.live[offset]
         self.start = start
 
-    def decisions(self) -> Iterator[tuple[Stored, Verdict]]:
+    def decisions(self) -> Iterator[tuple[StoredBatch, Verdict]]:
         """Every batch that stands, or stood before the log began anew, with what became of it."""
         yield from self.dropped
         for stored in self.batches:
             yield stored, self.verdicts.of(stored.base)
 
-    def batch_at(self, offset: int) -> Stored:
+    def batch_at(self, offset: int) -> StoredBatch:
         """The batch that a record stands, or stood, in."""
         return self.batches[bisect_right(self.batches, offset, key=lambda stored: stored.base) - 1]
 

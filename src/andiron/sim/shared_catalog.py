@@ -13,7 +13,7 @@ Read next: catalog.py, for one node by itself, where a change is over with the n
 from __future__ import annotations
 
 from andiron.model.errors import ErrorCode, Retriable
-from andiron.sim.catalog import Asked, Catalog, Change, State
+from andiron.sim.catalog import AskedChange, Catalog, Change, State
 
 _ECHOES = (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_PARTITIONS)
 
@@ -24,7 +24,7 @@ class SharedCatalog(Catalog):
     def __init__(self) -> None:
         super().__init__()
         self._settled: dict[str, list[State]] = {}
-        self._loose: dict[str, list[Asked]] = {}
+        self._loose: dict[str, list[AskedChange]] = {}
 
     def possible(self, topic: str) -> list[State]:
         settled = self._settled.get(topic, [None])
@@ -34,13 +34,13 @@ class SharedCatalog(Catalog):
     def topics(self) -> list[str]:
         return list(self._loose)
 
-    def heard(self, topic: str, change: Change) -> Asked:
+    def heard(self, topic: str, change: Change) -> AskedChange:
         self._changes[topic] = count = self._changes.get(topic, 0) + 1
-        asked = Asked(topic, change, [], count)
+        asked = AskedChange(topic, change, [], count)
         self._loose.setdefault(topic, []).append(asked)
         return asked
 
-    def said(self, asked: Asked, code: ErrorCode) -> None:
+    def said(self, asked: AskedChange, code: ErrorCode) -> None:
         loose, topic = self._loose[asked.topic], asked.topic
         if code.remedy is not None and issubclass(code.remedy, Retriable):
             return

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from andiron.sim.mirror import Stored
+    from andiron.sim.mirror import StoredBatch
 
 
 class Verdict(enum.Enum):
@@ -32,14 +32,14 @@ class Verdict(enum.Enum):
 class Verdicts:
     """The verdicts on the batches of one log, by their base offsets."""
 
-    def __init__(self, batches: Iterable[Stored] = ()) -> None:
+    def __init__(self, batches: Iterable[StoredBatch] = ()) -> None:
         self._verdicts: dict[int, Verdict] = {}
         self._open: dict[int, list[int]] = {}  # by producer: the batches of its open transaction
         self.decides: dict[int, tuple[int, ...]] = {}  # by marker: the batches that it decides about
         for stored in batches:
             self.add(stored)
 
-    def add(self, stored: Stored) -> None:
+    def add(self, stored: StoredBatch) -> None:
         """A batch more."""
         base, producer_id = stored.base, stored.producer[0]
         if stored.marker is not None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 
 from andiron.chaos.account import Silence, latency, longest, quantile, settle, silences
-from andiron.chaos.records import Found, Sent
+from andiron.chaos.records import FoundRecord, SentRecord
 
 
-def acked(number: int, at: float = 1.0, writer: int = 0) -> Sent:
-    return Sent(writer, number, at - 0.01, at, number)
+def acked(number: int, at: float = 1.0, writer: int = 0) -> SentRecord:
+    return SentRecord(writer, number, at - 0.01, at, number)
 
 
-def given_up(number: int) -> Sent:
-    return Sent(0, number, 1.0, None, -1)
+def given_up(number: int) -> SentRecord:
+    return SentRecord(0, number, 1.0, None, -1)
 
 
-def lies(*numbers: int, writer: int = 0) -> list[Found]:
-    return [Found(writer, number, at) for at, number in enumerate(numbers)]
+def lies(*numbers: int, writer: int = 0) -> list[FoundRecord]:
+    return [FoundRecord(writer, number, at) for at, number in enumerate(numbers)]
 
 
 def test_what_was_acknowledged_and_is_not_there_is_lost() -> None:
@@ -42,13 +42,13 @@ def test_every_copy_but_the_first_is_one_too_many() -> None:
 
 
 def test_a_record_behind_a_later_one_of_its_writer_is_out_of_order() -> None:
-    found = [Found(0, 0, 0), Found(0, 2, 1), Found(1, 0, 2), Found(0, 1, 3)]
+    found = [FoundRecord(0, 0, 0), FoundRecord(0, 2, 1), FoundRecord(1, 0, 2), FoundRecord(0, 1, 3)]
 
     assert [each.offset for each in settle([], found).reordered] == [3]
 
 
 def test_latency_is_of_those_that_were_acknowledged_in_the_span() -> None:
-    sent = [Sent(0, at, float(at), at + 0.01 * (at + 1), at) for at in range(10)]
+    sent = [SentRecord(0, at, float(at), at + 0.01 * (at + 1), at) for at in range(10)]
 
     found = latency(sent, 2.0, 5.0)
 

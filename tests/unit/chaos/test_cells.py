@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.chaos.cells import DEFAULT, Cell, Expected, choose
-from andiron.cli.failures import Failure
+from andiron.chaos.cells import DEFAULT, Cell, ExpectedOutcome, choose
+from andiron.cli.failure import Failure
 
 
 def test_all_of_acks_1_and_all_are_played_by_default() -> None:
@@ -38,8 +38,8 @@ def test_kafkas_own_name_of_the_setting_is_understood() -> None:
 
 
 def test_only_acks_all_must_lose_nothing() -> None:
-    assert Cell("all", 1, False).expected is Expected.SAFE
-    assert Cell("1", 2, True).expected is Expected.LOSSY
+    assert Cell("all", 1, False).expected is ExpectedOutcome.SAFE
+    assert Cell("1", 2, True).expected is ExpectedOutcome.LOSSY
 
 
 def test_a_topic_is_told_how_many_and_whether_on_the_disk() -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.broker.settings.properties import parse_properties
+from andiron.broker.settings.property_file import parse_properties
 from andiron.chaos.cluster import ChaosCluster, free_ports
 from andiron.chaos.proxy import HOST
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.local_cluster.child import Child
 
 

@@ -64,7 +64,7 @@ class NoGroup:
 def played(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "ChaosCluster", NoCluster)
     monkeypatch.setattr(command, "Experiment", Played)
-    monkeypatch.setattr(command, "Scaled", NoGroup)
+    monkeypatch.setattr(command, "ScaledGroup", NoGroup)
     monkeypatch.setattr(command, "is_possible", lambda: True)
     monkeypatch.setattr(command.signal, "signal", lambda *arguments: None)
     monkeypatch.setattr(Played, "cells", [])

@@ -10,8 +10,8 @@ from andiron.chaos import experiment
 from andiron.chaos.cells import Cell
 from andiron.chaos.experiment import Experiment
 from andiron.chaos.faults import Fault
-from andiron.chaos.records import Found, Sent
-from andiron.chaos.timeline import Glimpse
+from andiron.chaos.records import FoundRecord, SentRecord
+from andiron.chaos.timeline import PartitionGlimpse
 from andiron.client.core.metadata import Partition
 from andiron.model.ids import TopicPartition
 
@@ -26,8 +26,8 @@ class Stage:
         self.time = 0.0
         self.began = 0.0
         self.harmed: dict[int, None] = {}
-        self.glimpses = [Glimpse(0.1, 3, (1, 2, 3))]
-        self.sent = [Sent(0, number, number * 1.0, number + 0.5, number) for number in range(12)]
+        self.glimpses = [PartitionGlimpse(0.1, 3, (1, 2, 3))]
+        self.sent = [SentRecord(0, number, number * 1.0, number + 0.5, number) for number in range(12)]
 
     def __getattr__(self, name: str) -> Any:
         def note(*arguments: object) -> None:
@@ -61,7 +61,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(experiment, "Timeline", lambda *arguments: made)
     monkeypatch.setattr(experiment, "make_topic", lambda *arguments: [TopicPartition("t", 0)])
     monkeypatch.setattr(
-        experiment, "read_back", lambda *arguments: [Found(0, number, number) for number in range(11)]
+        experiment, "read_back", lambda *arguments: [FoundRecord(0, number, number) for number in range(11)]
     )
     return made
 
@@ -109,7 +109,7 @@ def test_the_outcome_has_the_account_and_the_verdict(stage: Stage) -> None:
 
 
 def test_unavailable_is_the_longest_silence_after_the_cut(stage: Stage) -> None:
-    stage.sent = [Sent(0, at, at * 1.0, at * 1.0, at) for at in (0, 1, 2, 3, 8, 9, 10, 13)]
+    stage.sent = [SentRecord(0, at, at * 1.0, at * 1.0, at) for at in (0, 1, 2, 3, 8, 9, 10, 13)]
 
     outcome = Experiment(cast(Any, stage), fault(stage), 4.0).run(Cell("all", 2, False))
 

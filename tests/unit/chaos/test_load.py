@@ -9,7 +9,7 @@ import pytest
 
 from andiron.chaos import load as load_module
 from andiron.chaos.load import Load, read_back
-from andiron.chaos.records import Found, value_of
+from andiron.chaos.records import FoundRecord, value_of
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
@@ -79,4 +79,4 @@ def test_everything_is_read_back_once_the_end_is_steady(
     monkeypatch.setattr(load_module, "PATIENT", ClientSettings())
     logs.write(0, value_of(1, 7, 40), value_of(2, 0, 40))
 
-    assert read_back(broker.bootstrap, P0) == [Found(1, 7, 0), Found(2, 0, 1)]
+    assert read_back(broker.bootstrap, P0) == [FoundRecord(1, 7, 0), FoundRecord(2, 0, 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.chaos.rebalance import Given, longest_gap, measure
+from andiron.chaos.rebalance import ReceivedRecord, longest_gap, measure
 
 
 def test_the_longest_gap_may_begin_before_the_span() -> None:
@@ -16,10 +16,10 @@ def test_who_was_given_nothing_paused_all_the_time() -> None:
 
 
 def test_pauses_are_told_by_partition_and_member() -> None:
-    given = [Given(at / 10, 0, partition) for at in range(10) for partition in range(6)]
-    given += [Given(at / 10, 0, partition) for at in range(10, 20) for partition in (0, 1)]
-    given += [Given(at / 10, 1, partition) for at in range(14, 20) for partition in (2, 3)]
-    given += [Given(at / 10, 2, partition) for at in range(12, 20) for partition in (4, 5)]
+    given = [ReceivedRecord(at / 10, 0, partition) for at in range(10) for partition in range(6)]
+    given += [ReceivedRecord(at / 10, 0, partition) for at in range(10, 20) for partition in (0, 1)]
+    given += [ReceivedRecord(at / 10, 1, partition) for at in range(14, 20) for partition in (2, 3)]
+    given += [ReceivedRecord(at / 10, 2, partition) for at in range(12, 20) for partition in (4, 5)]
 
     scaling = measure("eager", given, scaled=1.0, settled=1.4, end=2.0)
 

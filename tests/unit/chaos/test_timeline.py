@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from andiron.chaos.timeline import Glimpse, Timeline
+from andiron.chaos.timeline import PartitionGlimpse, Timeline
 from andiron.model.ids import TopicPartition
 from unit.client.scripted import ScriptedBroker
 
@@ -22,10 +22,10 @@ def wait_for(holds: Callable[[], bool]) -> None:
 def test_only_what_is_new_is_kept() -> None:
     timeline = Timeline({}, P0, 0.0)
     for at, isr in enumerate([(1, 2), (1, 2), (1,), (1,), (1, 2)]):
-        timeline.note(Glimpse(float(at), 1, isr))
+        timeline.note(PartitionGlimpse(float(at), 1, isr))
 
     assert [each.at for each in timeline.glimpses] == [0.0, 2.0, 4.0]
-    assert timeline.latest == Glimpse(4.0, 1, (1, 2))
+    assert timeline.latest == PartitionGlimpse(4.0, 1, (1, 2))
 
 
 def test_somebody_who_is_well_is_asked() -> None:
@@ -57,16 +57,16 @@ def test_the_next_is_asked_where_one_does_not_answer() -> None:
 
 def test_a_node_is_out_once_it_is_seen_to_be() -> None:
     timeline = Timeline({}, P0, 0.0)
-    timeline.note(Glimpse(0.0, 1, (1, 2)))
+    timeline.note(PartitionGlimpse(0.0, 1, (1, 2)))
 
     assert not timeline.wait_until_out(2, 0.05)
 
-    timeline.note(Glimpse(1.0, -1, ()))
+    timeline.note(PartitionGlimpse(1.0, -1, ()))
     assert not timeline.wait_until_out(2, 0.05), "that nobody is known says nothing of it"
 
-    timeline.note(Glimpse(2.0, 1, (1,)))
+    timeline.note(PartitionGlimpse(2.0, 1, (1,)))
     assert timeline.wait_until_out(2, 0.05)
     assert not timeline.wait_until_in(2, 0.05)
 
-    timeline.note(Glimpse(3.0, 1, (1, 2)))
+    timeline.note(PartitionGlimpse(3.0, 1, (1, 2)))
     assert timeline.wait_until_in(2, 0.05)

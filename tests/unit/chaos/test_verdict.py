@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from andiron.chaos.account import Account, settle
 from andiron.chaos.cells import Cell
-from andiron.chaos.records import Found, Sent
+from andiron.chaos.records import FoundRecord, SentRecord
 from andiron.chaos.verdict import judge
 
 ALL, ONE = Cell("all", 2, False), Cell("1", 2, False)
 
 
 def account(acked: int, found: list[int]) -> Account:
-    sent = [Sent(0, number, 0.0, 1.0, number) for number in range(acked)]
-    return settle(sent, [Found(0, number, at) for at, number in enumerate(found)])
+    sent = [SentRecord(0, number, 0.0, 1.0, number) for number in range(acked)]
+    return settle(sent, [FoundRecord(0, number, at) for at, number in enumerate(found)])
 
 
 def test_acks_all_that_lost_nothing_is_safe() -> None:

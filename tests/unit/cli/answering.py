@@ -13,5 +13,5 @@ def answered(answer: str) -> Iterator[None]:
     """While this lasts, standard input passes for a terminal, if there is something to be typed."""
     with pytest.MonkeyPatch.context() as patch:
         if answer:
-            patch.setattr("andiron.cli.asking.at_a_terminal", lambda: True)
+            patch.setattr("andiron.cli.confirmation.at_a_terminal", lambda: True)
         yield

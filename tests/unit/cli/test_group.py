@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from andiron.cli.main import andiron
-from andiron.client.blocking import side_by_side
+from andiron.client.blocking import broker_survey
 from andiron.wire.messages.metadata import MetadataPartition
 from unit.cli.answering import answered
 from unit.client.coordinating import Coordinating
@@ -178,7 +178,7 @@ def test_what_was_changed_is_json_for_programs(broker: ScriptedBroker, coordinat
 @pytest.fixture
 def frozen(broker: ScriptedBroker, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A broker that is stopped leads partition 1."""
-    monkeypatch.setattr(side_by_side, "HASTE_MS", 300)
+    monkeypatch.setattr(broker_survey, "HASTE_MS", 300)
     with broker.beside_a_frozen_one():
         broker.topics["t"].partitions[1] = MetadataPartition(0, 1, FROZEN_ID, 0, [FROZEN_ID], [FROZEN_ID])
         yield

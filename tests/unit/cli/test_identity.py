@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.identity import claim, identity_at, new_id, write_whole
 from andiron.log.directory import DirectoryError
 from andiron.model.errors import Refused

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from andiron.cli.json_records import Given, decode_record, encode_record, show_bytes
+from andiron.cli.json_records import JsonRecord, decode_record, encode_record, show_bytes
 from andiron.cli.lines import LineError
 from andiron.model.ids import TopicPartition
 from andiron.records.record import Record
@@ -25,7 +25,7 @@ def test_a_record_survives_the_way_there_and_back(
     line = encode_record(P1, Record(7, timestamp, key, value, tuple(headers)))
 
     assert "\n" not in line
-    assert decode_record(line.encode()) == Given(key, value, tuple(headers), 1, timestamp)
+    assert decode_record(line.encode()) == JsonRecord(key, value, tuple(headers), 1, timestamp)
 
 
 def test_a_record_is_shown_with_its_place() -> None:
@@ -41,7 +41,7 @@ def test_a_record_is_shown_with_its_place() -> None:
 
 
 def test_a_value_is_enough() -> None:
-    assert decode_record(b'{"value": "v"}') == Given(None, b"v", (), None, None)
+    assert decode_record(b'{"value": "v"}') == JsonRecord(None, b"v", (), None, None)
 
 
 def test_a_value_that_is_no_string_is_written_as_json() -> None:

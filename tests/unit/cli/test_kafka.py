@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from andiron.broker.node.node import Node
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.broker.settings.properties import parse_properties
+from andiron.broker.settings.property_file import parse_properties
 from andiron.cli.main import andiron
 from andiron.cli.up import node_by_itself
 from andiron.edge.disk import PosixDisk

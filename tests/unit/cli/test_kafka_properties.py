@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from andiron.broker.metadata.offline_metadata import OfflineMetadata, read_offline_metadata
-from andiron.broker.settings.properties import parse_properties
-from andiron.cli.failures import Failure
+from andiron.broker.settings.property_file import parse_properties
+from andiron.cli.failure import Failure
 from andiron.cli.kafka_properties import KafkaProperties, for_kafka
 from andiron.controller.image import Image
 from worlds.node import SmallNode

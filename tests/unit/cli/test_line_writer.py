@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from andiron.cli import line_writer
-from andiron.cli.json_records import Given, decode_record
+from andiron.cli.json_records import JsonRecord, decode_record
 from andiron.cli.line_writer import LineWriter, Plain
 from andiron.cli.lines import LineError
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.sender import Delivered
+from andiron.client.blocking.sender import DeliveryTotals
 from andiron.client.settings import ProducerSettings
 from andiron.model.ids import TopicPartition
 from andiron.wire.apis import ApiKey
@@ -47,7 +47,7 @@ def written(client: Client, lines: object, blocks: list[bytes], **how: object) -
 
 
 def test_a_line_is_a_value() -> None:
-    assert Plain(None, None).read(b"a:b") == Given(None, b"a:b", (), None, None)
+    assert Plain(None, None).read(b"a:b") == JsonRecord(None, b"a:b", (), None, None)
 
 
 def test_a_separator_splits_off_the_key_once() -> None:
@@ -109,4 +109,6 @@ def test_json_and_headers_go_record_by_record(client, monkeypatch) -> None:
 
     assert client.logs.values(0) == [b"a", b"b"]
     assert len(by_json._producers) == len(with_headers._producers) == 1
-    assert by_json.delivered == {TopicPartition("t", 0): Delivered(1, by_json.delivered["t", 0].bytes, 0, 1)}
+    assert by_json.delivered == {
+        TopicPartition("t", 0): DeliveryTotals(1, by_json.delivered["t", 0].bytes, 0, 1)
+    }

@@ -76,8 +76,8 @@ def test_nothing_heavy_is_loaded_before_a_command_is_called() -> None:
 
     assert set(loaded.stdout.split()) == {
         "andiron.cli",
-        "andiron.cli.failures",
-        "andiron.cli.lazy",
+        "andiron.cli.failure",
+        "andiron.cli.lazy_group",
         "andiron.cli.main",
         "andiron.model",
         "andiron.model.errors",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.cli.output import Silence, Waiting, columns, human_bytes, plural
+from andiron.cli.output import Silence, WaitingNote, columns, human_bytes, plural
 from andiron.model.errors import ErrorCode
 
 
@@ -52,7 +52,7 @@ def test_what_is_waited_for_is_said_when_it_takes_long_and_now_and_then_if_it_ch
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     times = [0.0]
-    waiting = Waiting("t is created", 1.0, lambda: times[-1])
+    waiting = WaitingNote("t is created", 1.0, lambda: times[-1])
     for missing, time in (
         ("broker 1", 0.5),
         ("broker 2", 1.5),

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.produce import produce, summary
-from andiron.client.blocking.sender import Delivered
+from andiron.client.blocking.sender import DeliveryTotals
 from andiron.model.ids import TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.record import records_of
@@ -90,8 +90,8 @@ def test_options_that_contradict_each_other_are_wrong_usage(run, options: list[s
 
 def test_the_summary_tells_offsets_by_partition() -> None:
     delivered = {
-        TopicPartition("t", 1): Delivered(1, 70, 5, 6),
-        TopicPartition("t", 0): Delivered(1199, 3000, 0, 1199),
+        TopicPartition("t", 1): DeliveryTotals(1, 70, 5, 6),
+        TopicPartition("t", 0): DeliveryTotals(1199, 3000, 0, 1199),
     }
 
     assert summary("t", delivered, 0.25).splitlines() == [
@@ -102,14 +102,15 @@ def test_the_summary_tells_offsets_by_partition() -> None:
 
 
 def test_the_summary_of_many_partitions_is_short() -> None:
-    delivered = {TopicPartition("t", number): Delivered(1, 1, 0, 1) for number in range(50)}
+    delivered = {TopicPartition("t", number): DeliveryTotals(1, 1, 0, 1) for number in range(50)}
 
     assert summary("t", delivered, 1).splitlines()[-1] == "  and 38 partitions more"
 
 
 def test_without_acks_there_are_no_offsets_to_tell() -> None:
     assert (
-        summary("t", {TopicPartition("t", 0): Delivered(3, 9, -1, -1)}, 1) == "3 records (9 B) to t in 1.0 s"
+        summary("t", {TopicPartition("t", 0): DeliveryTotals(3, 9, -1, -1)}, 1)
+        == "3 records (9 B) to t in 1.0 s"
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from andiron.cli.main import andiron
-from andiron.client.blocking import side_by_side
+from andiron.client.blocking import broker_survey
 from andiron.client.settings import ClientSettings
 from andiron.wire.messages.describe_producers import ProducerState
 from andiron.wire.messages.metadata import MetadataPartition
@@ -155,7 +155,7 @@ def test_wrong_usage_asks_nobody(broker: ScriptedBroker, arguments: list[str]) -
 def test_transactions_and_producers_are_shown_without_a_frozen_broker_and_what_hangs_cannot_be_told(
     broker: ScriptedBroker, coordinating: Coordinating, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(side_by_side, "HASTE_MS", 300)
+    monkeypatch.setattr(broker_survey, "HASTE_MS", 300)
     monkeypatch.setattr("andiron.cli.transaction.HASTY", ClientSettings(default_api_timeout_ms=300))
     with broker.beside_a_frozen_one():
         broker.topics["t"].partitions[0] = MetadataPartition(0, 0, FROZEN_ID, 0, [FROZEN_ID], [FROZEN_ID])

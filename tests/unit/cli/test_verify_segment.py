@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from andiron.cli.dump import data_file
-from andiron.cli.findings import Findings
+from andiron.cli.folder_findings import FolderFindings
 from andiron.cli.verify_segment import Entries, OffsetEntries, SegmentCheck, TimeEntries
 from unit.cli.folders import batch, write
 
@@ -24,8 +24,8 @@ def check(
     times: Entries | None = None,
     sealed: bool = True,
     epochs: list[tuple[int, int]] | None = None,
-) -> Findings:
-    findings = Findings("p")
+) -> FolderFindings:
+    findings = FolderFindings("p")
     segment = data_file(str(write(tmp_path, base, ".log", data)))
     index, timeindex = (data_file(f"{tmp_path}/{base:020d}{kind}") for kind in (".index", ".timeindex"))
     by_offset = None if offsets is None else OffsetEntries(index, offsets, findings)
@@ -34,7 +34,7 @@ def check(
     return findings
 
 
-def problems(findings: Findings) -> list[str]:
+def problems(findings: FolderFindings) -> list[str]:
     return [f"{Path(each.file).suffix}: {each.what}" for each in findings.problems]
 
 

@@ -14,10 +14,10 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.producer import Producer
 from andiron.client.blocking.reader import PartitionReader
 from andiron.client.blocking.transaction import Transaction
+from andiron.copying.cluster_side import SOURCE, TARGET, Side
 from andiron.copying.copier import Copier
-from andiron.copying.opening import Opening
-from andiron.copying.sides import SOURCE, TARGET, Side
-from andiron.copying.wishes import Wishes
+from andiron.copying.copy_options import CopyOptions
+from andiron.copying.copy_start import CopyStart
 from andiron.model.ids import TopicPartition
 from andiron.records.record import Record
 from peers.node import Node
@@ -62,16 +62,16 @@ class Both:
             producer.flush()
             transaction.commit() if commit else transaction.abort()
 
-    def opening(self, clock: Callable[[], float] = time.monotonic, **wishes: Any) -> Opening:
+    def opening(self, clock: Callable[[], float] = time.monotonic, **wishes: Any) -> CopyStart:
         """Planned, not prepared."""
-        wanted = Wishes((self.topic,), **wishes)
-        opening = Opening(self.source, self.target, self.source.reach(), wanted, clock=clock)
+        wanted = CopyOptions((self.topic,), **wishes)
+        opening = CopyStart(self.source, self.target, self.source.reach(), wanted, clock=clock)
         opening.plan()
         return opening
 
     def copy(self, **options: Any) -> Copier:
         """A copy from the beginning to the end, or on from where one was."""
-        wishes = {each.name: options.pop(each.name) for each in fields(Wishes) if each.name in options}
+        wishes = {each.name: options.pop(each.name) for each in fields(CopyOptions) if each.name in options}
         opening = self.opening(**wishes)
         opening.prepare()
         copier = Copier(self.source, self.target, opening, **options)

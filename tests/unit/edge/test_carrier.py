@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from andiron.edge.carrier import PIECE, Carrier, Copying, Sendfile, SliceLost
+from andiron.edge.carrier import PIECE, Carrier, CopyCarrier, SendfileCarrier, SliceLost
 from andiron.edge.disk import PosixDisk, PosixFile
 from andiron.log.disk import FileSlice
 
 
-@pytest.fixture(params=[Copying, Sendfile])
+@pytest.fixture(params=[CopyCarrier, SendfileCarrier])
 def carrier(request: pytest.FixtureRequest) -> Carrier:
     return request.param()
 
@@ -73,7 +73,7 @@ def test_half_a_slice_is_lost_to_the_copying_carrier(pair, file):
     piece = FileSlice(file, 5, 5)
     file.truncate(7)
     with pytest.raises(SliceLost):
-        Copying().carry(pair[0], [piece])
+        CopyCarrier().carry(pair[0], [piece])
 
 
 def test_a_broken_socket_is_an_error_of_its_own(pair, carrier, file):

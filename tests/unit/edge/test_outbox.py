@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from andiron.edge.carrier import PIECE, Carrier, Copying, Sendfile
+from andiron.edge.carrier import PIECE, Carrier, CopyCarrier, SendfileCarrier
 from andiron.edge.disk import PosixDisk
 from andiron.edge.outbox import Outbox
 from andiron.log.disk import FileSlice
 
 
-@pytest.fixture(params=[Copying, Sendfile])
+@pytest.fixture(params=[CopyCarrier, SendfileCarrier])
 def carrier(request: pytest.FixtureRequest) -> Carrier:
     return request.param()
 

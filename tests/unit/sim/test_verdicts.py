@@ -1,10 +1,10 @@
 from andiron.model.ids import Millis
-from andiron.sim.mirror import Stored
+from andiron.sim.mirror import StoredBatch
 from andiron.sim.verdicts import Verdict, Verdicts
 
 
 def batch(base, producer, *, transactional=True, marker=None):
-    return Stored(base, base + 1, (producer, 0), 0, 0, 0, Millis(0), transactional, marker)
+    return StoredBatch(base, base + 1, (producer, 0), 0, 0, 0, Millis(0), transactional, marker)
 
 
 def test_a_transaction_is_open_until_its_marker_comes():

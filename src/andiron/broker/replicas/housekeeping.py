@@ -31,7 +31,7 @@ from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.broker.replicas.replication_quota import ReplicationQuota
-from andiron.broker.settings.dynamic_settings import LiveSettings
+from andiron.broker.settings.live_settings import LiveSettings
 from andiron.log.cleaner import Cleaner, CleanerBudget
 from andiron.model.effects import Finished, Work
 from andiron.model.errors import ProtocolError

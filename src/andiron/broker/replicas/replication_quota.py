@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from andiron.broker.settings.broker_settings import BrokerSettings
-from andiron.broker.settings.dynamic_settings import LiveSettings
+from andiron.broker.settings.live_settings import LiveSettings
 from andiron.model.ids import Millis, NodeId
 from andiron.model.settings import MAX_LONG
 

@@ -5,7 +5,7 @@
 Settings that are right one by one may still contradict each other; what is found here stops the node before
 it has touched a file, with one line that names the setting and says what to do.
 
-Read next: settings.py for the table, listeners.py for addresses, kafka_settings.py for what has no effect.
+Read next: broker_settings.py for the table, listeners.py for addresses, inert_settings.py for what has no effect.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from andiron.broker.settings.listeners import (
     parse_servers,
     parse_voters,
 )
-from andiron.broker.settings.unserved_settings import notices, unknown, why_refused, why_without_effect
+from andiron.broker.settings.setting_notices import notices, unknown, why_refused, why_without_effect
 from andiron.broker.telemetry.client_metrics import CLIENT_METRICS_ROWS
 from andiron.controller.settings import ControllerSettings, MembershipSettings
 from andiron.groups.settings import GroupSettings

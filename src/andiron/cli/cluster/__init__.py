@@ -5,6 +5,6 @@ report.py         a cluster's brokers, and the partitions that are not well
 quorum.py         the metadata quorum, shown and changed      quorum_report.py
 reassign.py       move replicas: by topics and brokers, or by a plan in a file
 drain.py          take everything off one broker
-moving.py         what the last two share: begin, follow, throttle      options.py
-under_way.py      moves that are under way, shown and called off
+replica_moves.py         what the last two share: begin, follow, throttle      options.py
+current_moves.py      moves that are under way, shown and called off
 """

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
-from andiron.cli.asking import confirm, yes_option
 from andiron.cli.cluster.drain import drain
-from andiron.cli.cluster.moving import check_refusals, refusals_as_json, replicas_of
 from andiron.cli.cluster.options import A_LOOK
 from andiron.cli.cluster.quorum import quorum
 from andiron.cli.cluster.reassign import reassign
+from andiron.cli.cluster.replica_moves import check_refusals, refusals_as_json, replicas_of
 from andiron.cli.cluster.report import ClusterReport
 from andiron.cli.cluster.upgrade import upgrade
-from andiron.cli.failures import Failure
+from andiron.cli.confirmation import confirm, yes_option
+from andiron.cli.failure import Failure
 from andiron.cli.identity import new_id
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import plural, print_json, remark

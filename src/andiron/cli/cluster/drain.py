@@ -14,17 +14,17 @@ from typing import Any
 
 import click
 
-from andiron.cli.asking import confirm, yes_option
-from andiron.cli.cluster.moving import (
-    Moving,
+from andiron.cli.cluster.options import throttle_option
+from andiron.cli.cluster.replica_moves import (
+    ReplicaMoves,
     check_refusals,
     moves_as_json,
     replicas_of,
     summary,
     table,
 )
-from andiron.cli.cluster.options import throttle_option
-from andiron.cli.failures import Failure
+from andiron.cli.confirmation import confirm, yes_option
+from andiron.cli.failure import Failure
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import plural, print_json, remark
 from andiron.cli.selections import partitions_as_json, show_partitions
@@ -124,7 +124,7 @@ def _drain_replicas(
         say("planned")
         return
     confirm(f"Take {plural(len(moves), 'replica')} off broker {broker}?", yes)
-    moving = Moving(client)
+    moving = ReplicaMoves(client)
     moving.begin(moves, throttle)
     if not wait:
         say("begun", f"begun: {summary(moves)}")
@@ -160,7 +160,7 @@ def _drain_leaders(
         say("planned")
         return
     confirm(f"Have others lead {plural(len(movable), 'partition')}?", yes)
-    admin, moving = ClusterAdmin(client), Moving(client)
+    admin, moving = ClusterAdmin(client), ReplicaMoves(client)
     if reorder:
         check_refusals(admin.reassign(dict(reorder)), len(reorder), "given another order")
         moving.follow(reorder)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import click
 
-from andiron.cli.asking import confirm, yes_option
 from andiron.cli.cluster.options import A_LOOK
 from andiron.cli.cluster.quorum_report import QuorumReport
-from andiron.cli.failures import Failure
+from andiron.cli.confirmation import confirm, yes_option
+from andiron.cli.failure import Failure
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import print_json
 from andiron.cli.times import now_ms

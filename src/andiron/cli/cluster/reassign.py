@@ -2,7 +2,7 @@
 
     --topic, --brokers ──▶ spread evenly, few moves ─┐
     --plan FILE ────────▶ as the file says ──────────┴─▶ table ──▶ --execute: throttle, begin, follow
-    --status, --verify, --cancel ──▶ under_way.py
+    --status, --verify, --cancel ──▶ current_moves.py
 
 The law: nothing is moved without --execute. A throttle is taken away by --verify, or at the end of --wait, and
 not before: see client/core/throttles.py.
@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 
 import click
 
-from andiron.cli.asking import yes_option
-from andiron.cli.cluster.moving import Moving, replicas_of, summary, table
+from andiron.cli.cluster.current_moves import call_off, show_status
 from andiron.cli.cluster.options import as_broker_ids, throttle_option
-from andiron.cli.cluster.under_way import call_off, show_status
-from andiron.cli.failures import Failure
+from andiron.cli.cluster.replica_moves import ReplicaMoves, replicas_of, summary, table
+from andiron.cli.confirmation import yes_option
+from andiron.cli.failure import Failure
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import plural, remark
 from andiron.cli.selections import Selection, as_selections, chosen
@@ -153,7 +153,7 @@ def carry_out(
     say: Callable[[str], None],
 ) -> None:
     """Begin, and follow it to the end if asked."""
-    moving = Moving(client)
+    moving = ReplicaMoves(client)
     moving.begin(moves, throttle)
     if not wait:
         say(f"begun: {summary(moves)}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import click
 
-from andiron.cli.asking import confirm, yes_option
+from andiron.cli.confirmation import confirm, yes_option
 from andiron.cli.options import bootstrap_option, json_option
 from andiron.cli.output import columns, print_json, remark
 from andiron.client.blocking.client import Client

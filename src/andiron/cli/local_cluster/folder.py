@@ -20,8 +20,8 @@ import socket
 from collections.abc import Mapping
 
 from andiron.broker.metadata.raft_requests import METADATA
-from andiron.broker.settings.properties import parse_properties
-from andiron.cli.failures import Failure
+from andiron.broker.settings.property_file import parse_properties
+from andiron.cli.failure import Failure
 from andiron.cli.identity import claim, identity_at, new_id, write_whole
 from andiron.cli.local_cluster.layout import PROPERTIES, Layout, LocalNode, parse_voter_ports, render
 from andiron.log.directory import META

@@ -23,7 +23,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 
 NODES_MAX = 9
 VOTERS_MAX = 3

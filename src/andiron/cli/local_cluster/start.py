@@ -12,7 +12,7 @@ import click
 
 from andiron import __version__
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.hints import listening, say_how_to_talk
 from andiron.cli.local_cluster.child import Child, command
 from andiron.cli.local_cluster.folder import ClusterFolder, is_free

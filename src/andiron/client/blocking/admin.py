@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
+from andiron.client.blocking.broker_survey import missing_of
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.side_by_side import missing_of
 from andiron.client.connection import Connection
 from andiron.client.core.addresses import Address
-from andiron.client.core.answers import Answers, by_topic, check_error, error_in
+from andiron.client.core.answer_errors import Answers, by_topic, check_error, error_in
 from andiron.client.core.descriptions import (
     Cluster,
     Config,

@@ -11,7 +11,7 @@ raised at once. Before any broker has answered there is nothing to be patient ab
 that fails is an error by itself, unless one waits for it (`reach`).
 
 Read next: ../core/metadata.py, then producer.py and reader.py; coordinators.py for groups and transactions;
-side_by_side.py for questions to many brokers, of which some may be down.
+broker_survey.py for questions to many brokers, of which some may be down.
 """
 
 from __future__ import annotations

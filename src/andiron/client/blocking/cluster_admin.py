@@ -18,7 +18,7 @@ from typing import TypeAlias
 from andiron.client.blocking.client import Client
 from andiron.client.connection import SOFTWARE
 from andiron.client.core.addresses import Address
-from andiron.client.core.answers import by_topic, check_error, error_in
+from andiron.client.core.answer_errors import by_topic, check_error, error_in
 from andiron.client.core.cluster_descriptions import ClusterState, Feature, QuorumState
 from andiron.client.core.metadata import Topic
 from andiron.client.core.reassignments import Reassignment

@@ -1,6 +1,6 @@
 """A producer of columns: Arrow record batches in, encoded a partition at a time, and out as any batches.
 
-    send ──▶ gathered ──▶ rows by topic and partition (../core/routing.py) ──▶ encode ──▶ outbox ──▶ sender
+    send ──▶ gathered ──▶ rows by topic and partition (../core/row_routes.py) ──▶ encode ──▶ outbox ──▶ sender
 
 The columns are `value` and, where they are there, `key`, `headers`, `timestamp`, `topic` and `partition`. What is
 not there, or null, is what it would be for a record: no key, no headers, the time of sending, the
@@ -22,7 +22,7 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.sender import Sender
 from andiron.client.blocking.transaction import Transaction
 from andiron.client.core.partitioner import StickyPartitioner
-from andiron.client.core.routing import Indices, by_topic, grouped, partitions_for
+from andiron.client.core.row_routes import Indices, by_topic, grouped, partitions_for
 from andiron.client.settings import ProducerSettings
 from andiron.columns.arrays import numbers
 from andiron.columns.encode import ProducerFields, encode

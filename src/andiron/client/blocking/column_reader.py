@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.reader import Reader
-from andiron.client.core.positions import Fetched, Position, check_intact
+from andiron.client.core.positions import FetchedBatches, Position, check_intact
 from andiron.client.settings import ReaderSettings
 from andiron.columns.decode import decode
 from andiron.model.errors import ErrorCode
@@ -95,7 +95,7 @@ class ColumnReader:
             self._reader.close()
             self._fetching.offset = self.position
 
-    def _check_patience(self, came: Fetched) -> None:
+    def _check_patience(self, came: FetchedBatches) -> None:
         now = time.monotonic()
         if came.batches or self._fetching.is_done:
             self._came_at = now
@@ -105,7 +105,7 @@ class ColumnReader:
                 f"and {self.end} is to be reached; what can be read ends at {self._fetching.limit}"
             )
 
-    def _seen(self, came: Fetched) -> list[Batch]:
+    def _seen(self, came: FetchedBatches) -> list[Batch]:
         """The batches with records to be read; the position of the next fetch moves behind all."""
         fetching, seen = came.position, []
         if not came.batches:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from andiron.client.blocking.client import Client
 from andiron.client.connection import Connection
-from andiron.client.core.answers import check_error
+from andiron.client.core.answer_errors import check_error
 from andiron.client.core.metadata import Broker
 from andiron.model.errors import ErrorCode, StaleMetadata
 from andiron.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse

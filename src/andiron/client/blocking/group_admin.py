@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.broker_survey import LeftOut, ask_every, log_extents
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
-from andiron.client.blocking.first_records import times_of_records
-from andiron.client.blocking.side_by_side import LeftOut, ask_every, glimpses
-from andiron.client.core.answers import by_topic, check_error
+from andiron.client.blocking.record_times import times_of_records
+from andiron.client.core.answer_errors import by_topic, check_error
 from andiron.client.core.descriptions import EARLIEST, LATEST
 from andiron.client.core.group_descriptions import DEAD, CommittedOffset, GroupDescription, GroupListing
 from andiron.client.core.lag import Lag, first_unread, lag_of
@@ -181,7 +181,7 @@ class GroupAdmin:
         partitions = sorted({*committed, *group.owners()})
         topics = group.topics() | {each.topic for each in partitions} if group.subscribes else set()
         partitions = sorted({*partitions, *self._partitions_of(topics)})
-        logs = glimpses(self._client, self.led(partitions), left_out=left_out)
+        logs = log_extents(self._client, self.led(partitions), left_out=left_out)
         starts = {each: log.start for each, log in logs.items() if log.start is not None}
         ends = {each: log.end for each, log in logs.items() if log.end is not None}
         times = times_of_records(self._client, first_unread(committed, starts, ends))

@@ -21,7 +21,13 @@ from typing import Self
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.connections import Connections
 from andiron.client.connection import Connection
-from andiron.client.core.positions import Fetched, Position, check_intact, fetch_request, fetched
+from andiron.client.core.positions import (
+    FetchedBatches,
+    Position,
+    check_intact,
+    fetch_request,
+    fetched_batches,
+)
 from andiron.client.settings import ReaderSettings
 from andiron.model.errors import ProtocolError, Retriable, StaleMetadata
 from andiron.model.ids import TopicPartition
@@ -81,18 +87,18 @@ class Reader:
                 came.position.nothing_left()
         return found
 
-    def fetch(self, max_wait_ms: int | None = None) -> list[Fetched]:
+    def fetch(self, max_wait_ms: int | None = None) -> list[FetchedBatches]:
         """One round of fetches, as batches; positions stay where they are."""
         wait_ms = self.settings.fetch_max_wait_ms if max_wait_ms is None else max_wait_ms
-        came: list[Fetched] = []
+        came: list[FetchedBatches] = []
         problems: list[ProtocolError] = []
         try:
             self._asked = self._asked or self._ask(wait_ms)
             for connection in self._asked:
                 response = connection.receive(FetchResponse, wait_ms)
                 topics = self._client.metadata.topics
-                for each in fetched(response, self.positions, topics, self.committed):
-                    if isinstance(each, Fetched):
+                for each in fetched_batches(response, self.positions, topics, self.committed):
+                    if isinstance(each, FetchedBatches):
                         came.append(each)
                     else:
                         problems.append(each)
@@ -131,7 +137,7 @@ class Reader:
             asked.append(connection)
         return asked
 
-    def _records(self, came: Fetched) -> Iterator[Record]:
+    def _records(self, came: FetchedBatches) -> Iterator[Record]:
         position = came.position
         for batch in came.batches:
             if self.settings.check_crcs:
@@ -198,7 +204,7 @@ class PartitionReader:
         """Hang up."""
         self._reader.close()
 
-    def _whole(self, came: Fetched) -> Iterator[Batch]:
+    def _whole(self, came: FetchedBatches) -> Iterator[Batch]:
         position = came.position
         if not came.batches:
             position.nothing_left()

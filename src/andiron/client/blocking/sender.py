@@ -29,7 +29,7 @@ from andiron.client.blocking.connections import Connections
 from andiron.client.blocking.transaction import Transaction
 from andiron.client.connection import Connection
 from andiron.client.core.outbox import NOBODY, ClosedBatch, Outbox, ProducerIdentity
-from andiron.client.core.produce import outcomes, produce_request
+from andiron.client.core.produce_request import outcomes, produce_request
 from andiron.client.settings import ProducerSettings
 from andiron.model.errors import ErrorCode, ProtocolError, Retriable
 from andiron.model.ids import TopicPartition
@@ -40,7 +40,7 @@ from andiron.wire.messages.produce import ProduceRequest, ProduceResponse
 Failure = tuple[ClosedBatch, ProtocolError]
 
 
-class Delivered(NamedTuple):
+class DeliveryTotals(NamedTuple):
     """What a partition has taken; offsets are -1 where the broker does not tell them (acks=0)."""
 
     records: int = 0
@@ -49,7 +49,7 @@ class Delivered(NamedTuple):
     next: int = -1
 
 
-class Sent(NamedTuple):
+class SentRequest(NamedTuple):
     """A request under way."""
 
     connection: Connection
@@ -72,10 +72,10 @@ class Sender:
     ) -> None:
         self.settings = settings or ProducerSettings()
         self.transaction = transaction
-        self.delivered: dict[TopicPartition, Delivered] = {}
+        self.delivered: dict[TopicPartition, DeliveryTotals] = {}
         self._client = client
         self._connections = Connections(client.settings)
-        self._in_flight: dict[int, deque[Sent]] = {}
+        self._in_flight: dict[int, deque[SentRequest]] = {}
         in_flight_max = self.settings.max_in_flight_requests_per_connection
         self._in_flight_max = in_flight_max if self.settings.idempotent else 1
         self._outbox = Outbox(self._first_identity(), transactional=transaction is not None)
@@ -178,14 +178,14 @@ class Sender:
             return []
         return self._settle((batch, -1) for batch in batches)
 
-    def _send(self, node_id: int, batches: list[ClosedBatch]) -> Sent:
+    def _send(self, node_id: int, batches: list[ClosedBatch]) -> SentRequest:
         connection = self._connections.to(self._client.address(node_id))
         timeout_ms = self._client.settings.request_timeout_ms
         acks = self.settings.acks_number
         name = self.transaction.id if self.transaction is not None else None
         request, at_most = produce_request(batches, self._client.metadata.topics, acks, timeout_ms, name)
         connection.send(request, at_most, answered=acks != 0)
-        return Sent(connection, request, batches)
+        return SentRequest(connection, request, batches)
 
     def _leader(self, partition: TopicPartition) -> int:
         self._client.topic(partition.topic, create=True)
@@ -238,10 +238,10 @@ class Sender:
             raise error
 
     def _note(self, batch: ClosedBatch, offset: int) -> None:
-        records, size, first, upto = self.delivered.get(batch.partition, Delivered())
+        records, size, first, upto = self.delivered.get(batch.partition, DeliveryTotals())
         if offset >= 0:
             first, upto = (offset if first < 0 else first), offset + batch.records
-        self.delivered[batch.partition] = Delivered(
+        self.delivered[batch.partition] = DeliveryTotals(
             records + batch.records, size + len(batch.data), first, upto
         )
 

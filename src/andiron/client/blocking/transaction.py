@@ -29,9 +29,9 @@ from typing import Any, Protocol, TypeVar
 
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
-from andiron.client.core.answers import error_in
+from andiron.client.core.answer_errors import error_in
 from andiron.client.core.outbox import ProducerIdentity
-from andiron.client.core.transaction import Initiated, Offsets, Phase, TransactionCourse
+from andiron.client.core.transaction import InitiatedIdentity, Offsets, Phase, TransactionState
 from andiron.model.errors import ErrorCode, Fenced
 from andiron.model.ids import TopicPartition
 from andiron.wire.apis import ApiKey
@@ -69,7 +69,7 @@ class Transaction:
     ) -> None:
         self.id, self.timeout_ms, self.two_phase = transactional_id, timeout_ms, two_phase
         self._client = client
-        self._course = TransactionCourse(transactional_id)
+        self._course = TransactionState(transactional_id)
         self._coordinators = Coordinators(client, CoordinatorType.TRANSACTION)
         self._groups = Coordinators(client, CoordinatorType.GROUP)
         self._writers: list[Writer] = []
@@ -85,7 +85,9 @@ class Transaction:
 
     # ── who speaks ───────────────────────────────────────────────────────────────────
 
-    def initiate(self, holder: ProducerIdentity | None = None, keep_prepared: bool = False) -> Initiated:
+    def initiate(
+        self, holder: ProducerIdentity | None = None, keep_prepared: bool = False
+    ) -> InitiatedIdentity:
         """Take the transactional id: whoever had it is fenced, and what it left open is aborted.
 
         As the `holder` of an identity one is refused, by an error of the class Fenced, if another has come since.

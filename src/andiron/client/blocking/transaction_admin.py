@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from andiron.client.blocking.broker_survey import LeftOut, ask_every, ask_leaders
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
-from andiron.client.blocking.side_by_side import LeftOut, ask_every, ask_leaders
 from andiron.client.connection import Connection
-from andiron.client.core.answers import Answers, by_topic, check_error, error_in
+from andiron.client.core.answer_errors import Answers, by_topic, check_error, error_in
 from andiron.client.core.transaction_descriptions import (
     ActiveProducer,
     OpenTransaction,

@@ -66,7 +66,7 @@ class Position:
             self.offset = self.end
 
 
-class Fetched(NamedTuple):
+class FetchedBatches(NamedTuple):
     """What an answer brings for one partition."""
 
     position: Position
@@ -109,17 +109,17 @@ def fetch_request(
     return request, VERSION_BEFORE_IDS if without_id else None
 
 
-def fetched(
+def fetched_batches(
     response: FetchResponse,
     positions: Mapping[TopicPartition, Position],
     topics: Mapping[str, Topic],
     committed: bool = False,
-) -> list[Fetched | ProtocolError]:
+) -> list[FetchedBatches | ProtocolError]:
     """What came, partition by partition; an error stands where something else than records was told."""
     if response.error_code:
         return [ErrorCode.of(response.error_code).error()]
     names = {topic.id: topic.name for topic in topics.values()}
-    found: list[Fetched | ProtocolError] = []
+    found: list[FetchedBatches | ProtocolError] = []
     for topic in response.responses:
         name = topic.topic or names.get(topic.topic_id, "")
         for told in topic.partitions:
@@ -137,7 +137,7 @@ def check_intact(batch: Batch, partition: TopicPartition) -> None:
         )
 
 
-def _take(position: Position, told: PartitionData, committed: bool) -> Fetched | ProtocolError:
+def _take(position: Position, told: PartitionData, committed: bool) -> FetchedBatches | ProtocolError:
     code = ErrorCode.of(told.error_code)
     if code is ErrorCode.OFFSET_OUT_OF_RANGE:
         return code.error(f"{position.partition} has no offset {position.offset}")
@@ -147,4 +147,4 @@ def _take(position: Position, told: PartitionData, committed: bool) -> Fetched |
     data = told.records
     assert data is None or isinstance(data, bytes | bytearray | memoryview)
     isolation = Isolation(told.aborted_transactions if committed else None)
-    return Fetched(position, list(iterate(data)) if data else [], isolation)
+    return FetchedBatches(position, list(iterate(data)) if data else [], isolation)

@@ -25,7 +25,7 @@ import enum
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from andiron.client.core.answers import by_topic
+from andiron.client.core.answer_errors import by_topic
 from andiron.client.core.outbox import NOBODY, ProducerIdentity
 from andiron.model.errors import ErrorCode, Fenced, ProtocolError
 from andiron.model.ids import TopicPartition
@@ -54,14 +54,14 @@ class Phase(enum.Enum):
     FENCED = "is another's: a newer producer has its id"
 
 
-class Initiated(NamedTuple):
+class InitiatedIdentity(NamedTuple):
     """Who one is from now on, and under which identity a transaction was prepared that is kept, if any."""
 
     identity: ProducerIdentity
     prepared: ProducerIdentity | None
 
 
-class TransactionCourse:
+class TransactionState:
     """One transactional id as its producer knows it."""
 
     def __init__(self, transactional_id: str) -> None:
@@ -81,14 +81,14 @@ class TransactionCourse:
         """The request for an identity, as a newcomer or as the `holder` of the one before it."""
         return InitProducerIdRequest(self.id, timeout_ms, *(holder or NOBODY), two_phase, keep_prepared)
 
-    def initiated(self, answer: InitProducerIdResponse) -> Initiated:
+    def initiated(self, answer: InitProducerIdResponse) -> InitiatedIdentity:
         """It was given."""
         prepared = ProducerIdentity(answer.ongoing_txn_producer_id, answer.ongoing_txn_producer_epoch)
         kept = prepared if prepared.id >= 0 else None
         self._become(ProducerIdentity(answer.producer_id, answer.producer_epoch))
         self.phase = Phase.PREPARED if kept else Phase.READY
         self._begun_elsewhere = kept is not None
-        return Initiated(self.identity, kept)
+        return InitiatedIdentity(self.identity, kept)
 
     def resume(self, identity: ProducerIdentity) -> None:
         """Speak under an identity that was given elsewhere, of a transaction that may be open."""

@@ -53,7 +53,7 @@ class Histogram:
         self.sum += seconds * count
 
 
-class Sampled:
+class SampledTimes:
     """How long one in so many took. Whoever does the work counts `left` down, and asks for the time at 0:
 
     times.left -= 1
@@ -86,7 +86,7 @@ class DiskTimes:
     __slots__ = ("reads", "syncs", "writes")
 
     def __init__(self) -> None:
-        self.reads, self.writes = Sampled(), Sampled()
+        self.reads, self.writes = SampledTimes(), SampledTimes()
         self.syncs = Histogram()
 
 

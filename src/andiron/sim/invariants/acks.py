@@ -18,7 +18,7 @@ from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.ledger import Sent
-from andiron.sim.mirror import Mirror, Mirrors, Stored
+from andiron.sim.mirror import Mirror, Mirrors, StoredBatch
 from andiron.sim.watcher import Violation, Watcher
 from andiron.wire.apis import ApiKey
 
@@ -96,6 +96,6 @@ def _must_know(host: Host, mirror: Mirror, sent: Sent) -> str:
     return ""
 
 
-def _is_remembered(host: Host, stored: list[Stored], base_sequence: int) -> bool:
+def _is_remembered(host: Host, stored: list[StoredBatch], base_sequence: int) -> bool:
     recent = [each for each in stored[-REMEMBERED_BATCHES:] if each.time >= host.started_at]
     return any(each.base_sequence == base_sequence for each in (*recent, stored[-1]))

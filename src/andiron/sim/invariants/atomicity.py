@@ -19,7 +19,7 @@ from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.journal import Effort, Journal
 from andiron.sim.leaders import all_led
 from andiron.sim.ledger import Ledger
-from andiron.sim.mirror import Mirror, Mirrors, Stored
+from andiron.sim.mirror import Mirror, Mirrors, StoredBatch
 from andiron.sim.verdicts import Verdict
 from andiron.sim.watcher import Violation, Watcher
 from andiron.sim.world import World
@@ -92,7 +92,7 @@ class TransactionsAreAtomic(Watcher):
         return found
 
 
-def _first(log: Mirror | Canon, stored: Stored) -> Record | None:
+def _first(log: Mirror | Canon, stored: StoredBatch) -> Record | None:
     """The first record of a batch, unless compaction took them all before it was copied."""
     return next((log.records[at] for at in range(stored.base, stored.end) if at in log.records), None)
 

@@ -14,7 +14,7 @@ from andiron.sim.canon import Canons
 from andiron.sim.host import Host
 from andiron.sim.invariants.excuse import Excuse
 from andiron.sim.leaders import Replica, all_led, replicas
-from andiron.sim.mirror import Key, Mirror, Mirrors, Stored, key_of
+from andiron.sim.mirror import Key, Mirror, Mirrors, StoredBatch, key_of
 from andiron.sim.watcher import End, Violation, Watcher
 from andiron.transactions.records import decode_record
 from andiron.transactions.states import State
@@ -54,7 +54,7 @@ class MarkersFollowDecisions(Watcher):
             self._seen[key] = len(mirror.batches)
             self._known[key] = None
 
-    def _check(self, host: Host, mirror: Mirror, stored: Stored, *, was_committed: bool) -> None:
+    def _check(self, host: Host, mirror: Mirror, stored: StoredBatch, *, was_committed: bool) -> None:
         decided = self._decision_on(host, stored.producer, was_committed=was_committed)
         wanted = State.PREPARE_COMMIT if stored.marker else State.PREPARE_ABORT
         if decided is None or decided.state is not wanted:

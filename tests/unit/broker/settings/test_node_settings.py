@@ -6,7 +6,7 @@ import pytest
 
 from andiron.broker.settings.listeners import Listener, Voter
 from andiron.broker.settings.node_settings import NodeSettings, broker_settings, topic_settings
-from andiron.broker.settings.properties import parse_properties
+from andiron.broker.settings.property_file import parse_properties
 from andiron.log.settings import LogSettings
 from andiron.model.settings import DAY, HOUR, SettingError
 

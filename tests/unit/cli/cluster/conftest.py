@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from click.testing import CliRunner, Result
 
-from andiron.cli.cluster import moving
+from andiron.cli.cluster import replica_moves
 from andiron.cli.main import andiron
 from unit.cli.answering import answered
 from unit.cli.cluster.scripted_cluster import ScriptedCluster
@@ -17,7 +17,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedCluster]:
-    monkeypatch.setattr(moving, "LOOK_S", 0.001)
+    monkeypatch.setattr(replica_moves, "LOOK_S", 0.001)
     with ScriptedCluster() as cluster:
         yield cluster
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.identity import new_id
 from andiron.cli.local_cluster.folder import ClusterFolder, is_free
 from andiron.cli.local_cluster.layout import Layout, lay_out

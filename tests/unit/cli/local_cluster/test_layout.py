@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from andiron.broker.settings.properties import parse_properties
-from andiron.cli.failures import Failure
+from andiron.broker.settings.property_file import parse_properties
+from andiron.cli.failure import Failure
 from andiron.cli.local_cluster.layout import Layout, is_cluster, lay_out, parse_voter_ports, render
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.local_cluster import start as module
 from andiron.cli.local_cluster.start import start_cluster
 from andiron.model.settings import SettingError

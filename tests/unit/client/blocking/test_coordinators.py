@@ -8,7 +8,7 @@ import pytest
 
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.coordinators import Coordinators, CoordinatorType
-from andiron.client.core.answers import check_error
+from andiron.client.core.answer_errors import check_error
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import ErrorCode, Refused, StaleMetadata
 from andiron.wire.apis import ApiKey

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.sender import Delivered, Sender
+from andiron.client.blocking.sender import DeliveryTotals, Sender
 from andiron.client.core.outbox import ProducerIdentity
 from andiron.client.settings import ClientSettings, ProducerSettings
 from andiron.model.errors import ErrorCode, Refused, Retriable
@@ -154,7 +154,7 @@ def test_with_acks_0_nothing_is_awaited(broker: ScriptedBroker, client: Client) 
     broker.on(ApiKey.PRODUCE, lambda request: b"")
     sender = write(client, ProducerSettings(acks="0"), count=3)
 
-    assert sender.delivered[P0]._replace(bytes=0) == Delivered(3, 0, -1, -1)
+    assert sender.delivered[P0]._replace(bytes=0) == DeliveryTotals(3, 0, -1, -1)
 
 
 def test_a_request_holds_a_batch_of_each_partition_and_no_more_than_it_may(

@@ -13,7 +13,7 @@ from andiron.client.blocking.client import Client
 from andiron.client.blocking.producer import Producer
 from andiron.client.blocking.transaction import Transaction, end_transaction
 from andiron.client.core.outbox import ProducerIdentity
-from andiron.client.core.transaction import Initiated, Phase
+from andiron.client.core.transaction import InitiatedIdentity, Phase
 from andiron.client.settings import ClientSettings, ProducerSettings
 from andiron.model.errors import ErrorCode, Fenced, ProtocolError, Refused
 from andiron.model.ids import TopicPartition
@@ -248,7 +248,7 @@ def test_who_is_fenced_is_told_so_ever_after(
 
 def test_a_holder_is_refused_if_another_has_come(client: Client, transaction: Transaction) -> None:
     heir = Transaction(client, "tx")
-    assert heir.initiate(transaction.identity) == Initiated(me(1), None)
+    assert heir.initiate(transaction.identity) == InitiatedIdentity(me(1), None)
 
     with pytest.raises(Fenced):
         Transaction(client, "tx").initiate(transaction.identity)
@@ -261,7 +261,7 @@ def test_two_phase_asks_for_it(broker: ScriptedBroker, client: Client) -> None:
     first.add([P0])
     heir = Transaction(client, "tx", two_phase=True)
 
-    assert heir.initiate(keep_prepared=True) == Initiated(me(1), me(0))
+    assert heir.initiate(keep_prepared=True) == InitiatedIdentity(me(1), me(0))
     asked = [(request.enable_2pc, request.keep_prepared_txn) for request in broker.requests("InitProducerId")]
     assert asked == [(True, False), (True, True)]
     heir.commit()

@@ -7,11 +7,11 @@ import pytest
 from andiron.client.core.metadata import ClusterMetadata
 from andiron.client.core.positions import (
     VERSION_BEFORE_IDS,
-    Fetched,
+    FetchedBatches,
     Position,
     check_intact,
     fetch_request,
-    fetched,
+    fetched_batches,
 )
 from andiron.client.settings import ReaderSettings
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -132,10 +132,12 @@ def test_a_fetch_says_what_is_to_be_seen(committed: bool) -> None:
     assert request.isolation_level == committed
 
 
-def take(told: PartitionData, *, by_id: bool = True, committed: bool = False) -> Fetched | ProtocolError:
+def take(
+    told: PartitionData, *, by_id: bool = True, committed: bool = False
+) -> FetchedBatches | ProtocolError:
     topic = FetchableTopicResponse("" if by_id else "t", ID if by_id else NO_TOPIC_ID, [told])
     positions = {P0: Position(P0, 5)}
-    (found,) = fetched(FetchResponse(responses=[topic]), positions, metadata().topics, committed)
+    (found,) = fetched_batches(FetchResponse(responses=[topic]), positions, metadata().topics, committed)
     return found
 
 
@@ -144,7 +146,7 @@ def test_what_came_is_given_to_its_position(by_id: bool) -> None:
     data = bytes(batch(5, 2).raw) + bytes(batch(7, 1).raw)
     found = take(PartitionData(0, 0, 20, records=data), by_id=by_id)
 
-    assert isinstance(found, Fetched)
+    assert isinstance(found, FetchedBatches)
     assert [each.base_offset for each in found.batches] == [5, 7]
     assert found.position.limit == 20
 
@@ -154,14 +156,14 @@ def test_committed_records_end_where_a_transaction_is_open() -> None:
 
     for committed, limit in ((False, 20), (True, 12)):
         found = take(told, committed=committed)
-        assert isinstance(found, Fetched)
+        assert isinstance(found, FetchedBatches)
         assert found.position.limit == limit
 
 
 def test_no_records_are_no_batches() -> None:
     found = take(PartitionData(0, 0, 20, records=None))
 
-    assert isinstance(found, Fetched)
+    assert isinstance(found, FetchedBatches)
     assert found.batches == []
 
 
@@ -175,7 +177,7 @@ def test_an_error_names_the_partition(code: ErrorCode) -> None:
 
 
 def test_an_error_of_the_whole_answer_is_one() -> None:
-    (found,) = fetched(FetchResponse(error_code=70), {}, {})
+    (found,) = fetched_batches(FetchResponse(error_code=70), {}, {})
 
     assert isinstance(found, ProtocolError)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.client.core.outbox import NOBODY, ProducerIdentity
-from andiron.client.core.transaction import Initiated, Phase, TransactionCourse
+from andiron.client.core.transaction import InitiatedIdentity, Phase, TransactionState
 from andiron.model.errors import ErrorCode, Fenced, ProtocolError
 from andiron.model.ids import TopicPartition
 from andiron.wire.messages.end_txn import EndTxnRequest
@@ -16,19 +16,19 @@ ME, PREPARED = ProducerIdentity(7, 2), ProducerIdentity(5, 1)
 GIVEN = InitProducerIdResponse(producer_id=7, producer_epoch=2)
 
 
-def ready() -> TransactionCourse:
-    course = TransactionCourse("tx")
+def ready() -> TransactionState:
+    course = TransactionState("tx")
     course.initiated(GIVEN)
     return course
 
 
-def opened() -> TransactionCourse:
+def opened() -> TransactionState:
     course = ready()
     course.begin()
     return course
 
 
-def written() -> TransactionCourse:
+def written() -> TransactionState:
     course = opened()
     course.added([P0])
     return course
@@ -39,7 +39,7 @@ def refused(error: pytest.ExceptionInfo[ProtocolError]) -> ErrorCode:
 
 
 def test_a_newcomer_names_no_identity_and_a_holder_its_own() -> None:
-    course = TransactionCourse("tx")
+    course = TransactionState("tx")
     newcomer = course.initiate(1000, None, two_phase=False, keep_prepared=False)
     holder = course.initiate(1000, ME, two_phase=True, keep_prepared=True)
 
@@ -51,17 +51,17 @@ def test_a_newcomer_names_no_identity_and_a_holder_its_own() -> None:
 
 
 def test_an_identity_makes_it_ready() -> None:
-    course = TransactionCourse("tx")
+    course = TransactionState("tx")
 
-    assert course.initiated(GIVEN) == Initiated(ME, None)
+    assert course.initiated(GIVEN) == InitiatedIdentity(ME, None)
     assert (course.phase, course.identity) == (Phase.READY, ME)
 
 
 def test_one_that_was_prepared_can_only_be_ended() -> None:
-    course = TransactionCourse("tx")
+    course = TransactionState("tx")
     kept = InitProducerIdResponse(0, 0, *ME, *PREPARED)
 
-    assert course.initiated(kept) == Initiated(ME, PREPARED)
+    assert course.initiated(kept) == InitiatedIdentity(ME, PREPARED)
     with pytest.raises(ProtocolError, match="was prepared by another"):
         course.begin()
     with pytest.raises(ProtocolError, match="was prepared by another"):
@@ -71,7 +71,7 @@ def test_one_that_was_prepared_can_only_be_ended() -> None:
 
 def test_nothing_is_written_before_it_is_begun() -> None:
     with pytest.raises(ProtocolError, match="has no identity yet") as caught:
-        TransactionCourse("tx").begin()
+        TransactionState("tx").begin()
     assert refused(caught) is ErrorCode.INVALID_TXN_STATE
     with pytest.raises(ProtocolError, match="is not begun; it cannot be written to"):
         ready().add([P0])
@@ -135,7 +135,7 @@ def test_of_an_empty_one_the_coordinator_does_not_hear() -> None:
 
 
 def test_one_that_was_begun_elsewhere_is_ended_in_any_case() -> None:
-    course = TransactionCourse("tx")
+    course = TransactionState("tx")
     course.resume(ME)
 
     assert course.phase is Phase.OPEN

@@ -12,7 +12,7 @@ from andiron.edge.metrics.meter import (
     RATIO_S,
     Histogram,
     Meter,
-    Sampled,
+    SampledTimes,
 )
 from edge.playground import Playground
 
@@ -208,7 +208,7 @@ def test_a_loop_that_waits_is_idle():
 
 
 def test_one_in_so_many_is_timed_and_the_first_is(time):
-    times = Sampled(time)
+    times = SampledTimes(time)
     for _ in range(2 * ONE_IN):
         times.left -= 1
         began = 0.0 if times.left else times.begins()

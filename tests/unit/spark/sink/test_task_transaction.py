@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from andiron.client.blocking.transaction import Transaction, end_transaction
-from andiron.client.core.transaction import Initiated
+from andiron.client.core.transaction import InitiatedIdentity
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.spark.sink import task_transaction as module
 from andiron.spark.sink.task_transaction import TaskTransaction, participant_names
@@ -98,7 +98,7 @@ def test_what_apache_kafka_wants_for_two_phase_commit_is_named(
 ) -> None:
     initiate = Transaction.initiate
 
-    def as_kafka_comes(self: Transaction) -> Initiated:
+    def as_kafka_comes(self: Transaction) -> InitiatedIdentity:
         if self.two_phase:
             raise ErrorCode.UNSUPPORTED_VERSION.error("InitProducerId 6")
         return initiate(self)

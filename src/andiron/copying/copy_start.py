@@ -22,14 +22,14 @@ from andiron.client.core.outbox import ProducerIdentity
 from andiron.client.settings import ReaderSettings
 from andiron.copying import lead_in
 from andiron.copying.chunks import TOGETHER_BYTES
+from andiron.copying.cluster_side import SOURCE, TARGET, Side, on
+from andiron.copying.copy_options import CopyOptions
 from andiron.copying.errors import CopyError
 from andiron.copying.partition_copy import PartitionCopy, begun, resumed
-from andiron.copying.plan import MESSAGE_BYTES, POLICY, Known, TopicFacts, TopicPlan, deletes, plan_topic
+from andiron.copying.plan import MESSAGE_BYTES, POLICY, KnownTopic, TopicFacts, TopicPlan, deletes, plan_topic
 from andiron.copying.producer import CopyProducer
 from andiron.copying.selection import check_patterns, is_chosen
-from andiron.copying.sides import SOURCE, TARGET, Side, on
 from andiron.copying.state import Note, Ours, State, StateTopic, Target
-from andiron.copying.wishes import Wishes
 from andiron.model.ids import TopicPartition
 
 LOOK_S = 10.0  # between two looks for topics and partitions that are new
@@ -37,7 +37,7 @@ ONE_RECORD = ReaderSettings(max_partition_fetch_bytes=64 << 10)
 _COMPARED = ("key", "value", "headers", "timestamp")
 
 
-class Opening:
+class CopyStart:
     """What is copied from where to where, made ready."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Opening:
         source: Side,
         target: Side,
         source_cluster: str,
-        wishes: Wishes,
+        wishes: CopyOptions,
         *,
         tell: Callable[[str], None] = lambda text: None,
         clock: Callable[[], float] = time.monotonic,
@@ -150,8 +150,8 @@ class Opening:
             for at, end in self.sources[name].ends.items()
         }
 
-    def _known(self, topic: Topic | None) -> Known:
-        return Known(self.state.topics.get(_named(topic))) if topic is not None else Known()
+    def _known(self, topic: Topic | None) -> KnownTopic:
+        return KnownTopic(self.state.topics.get(_named(topic))) if topic is not None else KnownTopic()
 
     # ── partitions ───────────────────────────────────────────────────────────────────
 

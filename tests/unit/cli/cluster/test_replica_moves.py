@@ -7,8 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from andiron.cli.cluster.moving import Moving, Progress, check_refusals, replicas_of, summary, table
-from andiron.cli.failures import Failure
+from andiron.cli.cluster.replica_moves import (
+    Progress,
+    ReplicaMoves,
+    check_refusals,
+    replicas_of,
+    summary,
+    table,
+)
+from andiron.cli.failure import Failure
 from andiron.cli.screen import Screen
 from andiron.client.blocking.client import Client
 from andiron.client.core.reassignments import Change, Reassignment
@@ -32,17 +39,17 @@ def said() -> io.StringIO:
 
 
 @pytest.fixture
-def moving(scripted: ScriptedCluster, said: io.StringIO) -> Iterator[Moving]:
+def moving(scripted: ScriptedCluster, said: io.StringIO) -> Iterator[ReplicaMoves]:
     scripted.place("t", [1, 2], [2, 1])
     with Client(scripted.bootstrap) as client:
-        yield Moving(client, Screen(said))
+        yield ReplicaMoves(client, Screen(said))
 
 
 def test_moves_are_followed_to_their_end(
-    scripted: ScriptedCluster, moving: Moving, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
+    scripted: ScriptedCluster, moving: ReplicaMoves, said: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = {(2, P0): 1000, (3, P0): 500}  # by then broker 2 leads it
-    monkeypatch.setattr("andiron.cli.cluster.moving.sizes_on", lambda client, asked: sizes)
+    monkeypatch.setattr("andiron.cli.cluster.replica_moves.sizes_on", lambda client, asked: sizes)
     moving.begin(MOVES, throttle=None)
     assert len(scripted.under_way) == 2
     moving.follow([P0, P1])
@@ -51,7 +58,9 @@ def test_moves_are_followed_to_their_end(
     assert said.getvalue() == "andiron: 0 of 2 partitions done, 500 B of 1000 B copied\n"
 
 
-def test_a_throttle_is_in_place_before_the_first_byte(scripted: ScriptedCluster, moving: Moving) -> None:
+def test_a_throttle_is_in_place_before_the_first_byte(
+    scripted: ScriptedCluster, moving: ReplicaMoves
+) -> None:
     moving.begin(MOVES, throttle=1000)
 
     kinds = [
@@ -70,13 +79,15 @@ def test_a_throttle_is_in_place_before_the_first_byte(scripted: ScriptedCluster,
     assert not any(scripted.configs.values())
 
 
-def test_where_nothing_is_throttled_nothing_is_changed(scripted: ScriptedCluster, moving: Moving) -> None:
+def test_where_nothing_is_throttled_nothing_is_changed(
+    scripted: ScriptedCluster, moving: ReplicaMoves
+) -> None:
     moving.unthrottle(["t"])
 
     assert not scripted.requests("IncrementalAlterConfigs")
 
 
-def test_progress_is_what_a_new_replica_has_of_what_its_leader_has(moving: Moving) -> None:
+def test_progress_is_what_a_new_replica_has_of_what_its_leader_has(moving: ReplicaMoves) -> None:
     told = moving.progress({P0: Reassignment([2, 3, 1], [3], [1]), P1: Reassignment([1, 2], [], [])})
 
     assert told[P0].total == 1000
@@ -84,7 +95,7 @@ def test_progress_is_what_a_new_replica_has_of_what_its_leader_has(moving: Movin
 
 
 def test_what_a_leader_does_not_tell_is_not_taken_for_nothing_to_copy(
-    scripted: ScriptedCluster, moving: Moving
+    scripted: ScriptedCluster, moving: ReplicaMoves
 ) -> None:
     """Nothing of nothing would be all of it: 100 %."""
     del scripted.versions[ApiKey.DESCRIBE_LOG_DIRS]
@@ -92,7 +103,7 @@ def test_what_a_leader_does_not_tell_is_not_taken_for_nothing_to_copy(
     assert moving.progress({P0: Reassignment([2, 3, 1], [3], [1])}) == {}
 
 
-def test_a_refusal_is_told_with_what_to_do(scripted: ScriptedCluster, moving: Moving) -> None:
+def test_a_refusal_is_told_with_what_to_do(scripted: ScriptedCluster, moving: ReplicaMoves) -> None:
     scripted.refusal = ErrorCode.REASSIGNMENT_IN_PROGRESS
 
     with pytest.raises(Failure, match="2 of 2 partitions could not be moved; wait for it"):
@@ -124,7 +135,7 @@ def test_a_table_of_moves_says_what_will_be_copied_and_what_dropped() -> None:
 
 def test_whoever_is_tired_of_waiting_is_told_that_it_goes_on(
     scripted: ScriptedCluster,
-    moving: Moving,
+    moving: ReplicaMoves,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -133,19 +144,19 @@ def test_whoever_is_tired_of_waiting_is_told_that_it_goes_on(
 
     scripted.slow = True
     moving.begin(MOVES, None)
-    monkeypatch.setattr("andiron.cli.cluster.moving.time.sleep", interrupted)
+    monkeypatch.setattr("andiron.cli.cluster.replica_moves.time.sleep", interrupted)
     with pytest.raises(KeyboardInterrupt):
         moving.follow([P0])
     assert "the moves go on" in capsys.readouterr().err
 
 
-def test_replicas_are_listed_by_partition(scripted: ScriptedCluster, moving: Moving) -> None:
+def test_replicas_are_listed_by_partition(scripted: ScriptedCluster, moving: ReplicaMoves) -> None:
     with Client(scripted.bootstrap) as client:
         assert replicas_of(client.topics()) == {P0: [1, 2], P1: [2, 1]}
 
 
 def test_brokers_without_throttles_are_told_of_before_anything_is_moved(
-    scripted: ScriptedCluster, moving: Moving
+    scripted: ScriptedCluster, moving: ReplicaMoves
 ) -> None:
     refusal = AlterConfigsResourceResponse(ErrorCode.INVALID_CONFIG.number)
     answer = IncrementalAlterConfigsResponse(responses=[refusal])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.client.core.answers import by_topic, check_error, error_in
+from andiron.client.core.answer_errors import by_topic, check_error, error_in
 from andiron.model.errors import ErrorCode, Refused, Retriable
 from andiron.model.ids import TopicPartition
 

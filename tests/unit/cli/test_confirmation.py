@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import andiron
-from andiron.cli import asking
-from andiron.cli.lazy import LazyGroup
+from andiron.cli import confirmation
+from andiron.cli.lazy_group import LazyGroup
 from andiron.cli.main import andiron as commands
 from unit.cli.answering import answered
 
@@ -22,9 +22,9 @@ SOURCE = Path(andiron.__file__).parent
 
 
 @click.command()
-@asking.yes_option()
+@confirmation.yes_option()
 def lose(yes: bool) -> None:
-    asking.confirm("Lose it?", yes)
+    confirmation.confirm("Lose it?", yes)
     click.echo("lost")
 
 
@@ -53,7 +53,7 @@ def test_an_answer_that_comes_through_a_pipe_is_not_waited_for(monkeypatch: pyte
     with open(reading, encoding="utf-8") as silent:
         monkeypatch.setattr(sys, "stdin", silent)
         with pytest.raises(click.ClickException, match="--yes"):
-            asking.confirm("Lose it?", yes=False)
+            confirmation.confirm("Lose it?", yes=False)
     os.close(writing)
 
 
@@ -65,10 +65,10 @@ def test_a_terminal_is_known_and_a_closed_stdin_is_none(monkeypatch: pytest.Monk
     leader, follower = pty.openpty()
     with open(follower, encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stdin", terminal)
-        assert asking.at_a_terminal()
-    assert not asking.at_a_terminal()
+        assert confirmation.at_a_terminal()
+    assert not confirmation.at_a_terminal()
     monkeypatch.setattr(sys, "stdin", None)
-    assert not asking.at_a_terminal()
+    assert not confirmation.at_a_terminal()
     os.close(leader)
 
 
@@ -81,7 +81,7 @@ def test_nobody_asks_by_another_way() -> None:
         )
     ]
 
-    assert found == ["asking.py"]
+    assert found == ["confirmation.py"]
 
 
 def test_every_command_that_loses_something_takes_yes_and_tells_programs_what_it_did() -> None:

@@ -12,13 +12,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 from andiron.cli.output import columns, human_bytes, plural, remark
 from andiron.cli.screen import Screen
 from andiron.client.blocking.admin import Admin
+from andiron.client.blocking.broker_survey import sizes_on
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin, Refusals
-from andiron.client.blocking.side_by_side import sizes_on
 from andiron.client.core.descriptions import Resource, ResourceType
 from andiron.client.core.metadata import Topic
 from andiron.client.core.reassignments import Change, Reassignment
@@ -42,7 +42,7 @@ class Progress(NamedTuple):
         return 100 if self.copied >= self.total else 100 * self.copied // self.total
 
 
-class Moving:
+class ReplicaMoves:
     """The moves of one cluster."""
 
     def __init__(self, client: Client, screen: Screen | None = None) -> None:

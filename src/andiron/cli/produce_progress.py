@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable
 from typing import Protocol, Self
 
-from andiron.cli.failures import explain
+from andiron.cli.failure import explain
 from andiron.cli.output import human_bytes, plural
 from andiron.cli.screen import Screen
-from andiron.client.blocking.sender import Delivered
+from andiron.client.blocking.sender import DeliveryTotals
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import TopicPartition
 
@@ -27,11 +27,11 @@ AGAIN_S = 30.0  # between two lines that say the same
 NO_ANSWER = "no broker acknowledges more"
 
 
-class Working(Protocol):
+class ProducerWork(Protocol):
     """What is looked at."""
 
     @property
-    def delivered(self) -> dict[TopicPartition, Delivered]: ...
+    def delivered(self) -> dict[TopicPartition, DeliveryTotals]: ...
 
     @property
     def is_owing(self) -> bool: ...
@@ -41,7 +41,12 @@ class Progress:
     """Looks on, and tells."""
 
     def __init__(
-        self, screen: Screen, producer: Working, *, live: bool, clock: Callable[[], float] = time.monotonic
+        self,
+        screen: Screen,
+        producer: ProducerWork,
+        *,
+        live: bool,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._screen, self._producer, self._live, self._clock = screen, producer, live, clock
         self._began = self._moved_at = clock()

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class LiveSettings:
-    """What holds for this broker here and now."""
+    """The settings that hold for this broker now: its file, and what was set while it runs."""
 
     def __init__(self, settings: NodeSettings, metadata: Metadata) -> None:
         self._settings, self._metadata = settings, metadata
@@ -50,7 +50,7 @@ class LiveSettings:
             ))  # fmt: skip
 
     def forget(self) -> None:
-        """Some have changed."""
+        """Drop the settings that were put together: the metadata says that some have changed."""
         self._current = None
 
     def _set_while_running(self) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from andiron.client.core.metadata import Topic
 from andiron.client.core.outbox import ClosedBatch
-from andiron.client.core.produce import VERSION_BEFORE_IDS, VERSION_OF_TRANSACTIONS, outcomes, produce_request
+from andiron.client.core.produce_request import (
+    VERSION_BEFORE_IDS,
+    VERSION_OF_TRANSACTIONS,
+    outcomes,
+    produce_request,
+)
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NO_TOPIC_ID, TopicPartition
 from andiron.wire.messages.produce import (

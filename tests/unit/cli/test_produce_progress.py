@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from andiron.cli.progress import AGAIN_S, PATIENCE_S, Progress
+from andiron.cli.produce_progress import AGAIN_S, PATIENCE_S, Progress
 from andiron.cli.screen import Screen
-from andiron.client.blocking.sender import Delivered
+from andiron.client.blocking.sender import DeliveryTotals
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition
 
@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
 
 class Working:
     def __init__(self) -> None:
-        self.delivered = {P0: Delivered(10, 2048, 0, 10)}
+        self.delivered = {P0: DeliveryTotals(10, 2048, 0, 10)}
         self.is_owing = True
 
 
@@ -65,7 +65,7 @@ def test_a_wait_is_told_with_its_reason(terminal: Watching) -> None:
     terminal.progress.troubled(ErrorCode.KAFKA_STORAGE_ERROR.error("t-0: no space left on device"))
     assert "waiting for 9 s: t-0: no space left on device" in terminal.at(10)
 
-    terminal.producer.delivered[P0] = Delivered(11, 2050, 0, 11)
+    terminal.producer.delivered[P0] = DeliveryTotals(11, 2050, 0, 11)
     assert "waiting" not in terminal.at(11)
 
 

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 from andiron.client.blocking.client import Client
 from andiron.client.connection import Connection
-from andiron.client.core.answers import Answers
+from andiron.client.core.answer_errors import Answers
 from andiron.client.core.lag import written_at
-from andiron.client.core.positions import Fetched, Position, fetch_request, fetched
+from andiron.client.core.positions import FetchedBatches, Position, fetch_request, fetched_batches
 from andiron.client.settings import ReaderSettings
 from andiron.model.errors import ProtocolError, Retriable
 from andiron.model.ids import TopicPartition
@@ -56,10 +56,10 @@ def times_of_records(
 def _time_in(response: FetchResponse, position: Position, client: Client) -> int | ProtocolError | None:
     """The time that an answer tells. Nothing is raised here: other answers are on their way."""
     try:
-        for came in fetched(response, {position.partition: position}, client.metadata.topics):
+        for came in fetched_batches(response, {position.partition: position}, client.metadata.topics):
             if isinstance(came, Retriable):
                 return came
-            if isinstance(came, Fetched) and came.batches:
+            if isinstance(came, FetchedBatches) and came.batches:
                 return written_at(came.batches[0], position.offset)
     except ProtocolError:
         return None  # a batch that cannot be read has no time to tell

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class CopyOptions:
     """The choices of whoever copies; as they are, all topics are copied once, to the end that they have now."""
 
     topics: tuple[str, ...] = ()  # names and patterns; none stands for all but internal ones

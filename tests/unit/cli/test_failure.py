@@ -9,7 +9,7 @@ import sys
 import click
 import pytest
 
-from andiron.cli.failures import INTERRUPTED, Failure, explain, in_one_line
+from andiron.cli.failure import INTERRUPTED, Failure, explain, in_one_line
 from andiron.model.errors import AndironError, ErrorCode
 
 
@@ -65,7 +65,7 @@ def test_a_result_is_passed_on() -> None:
 
 
 def test_a_reader_that_went_away_is_no_failure() -> None:
-    program = "from andiron.cli.failures import in_one_line\nimport click, sys\n" + "\n".join(
+    program = "from andiron.cli.failure import in_one_line\nimport click, sys\n" + "\n".join(
         [
             "@click.command()",
             "def talk():",

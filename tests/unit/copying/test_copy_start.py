@@ -8,8 +8,8 @@ import pytest
 
 from andiron.client.blocking.producer import Producer
 from andiron.client.core.descriptions import Resource, ResourceType
+from andiron.copying.copy_start import LOOK_S
 from andiron.copying.errors import CopyError
-from andiron.copying.opening import LOOK_S
 
 if TYPE_CHECKING:
     from unit.copying.conftest import Both

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from andiron.client.blocking.client import Client
-from andiron.client.blocking.first_records import times_of_records
+from andiron.client.blocking.record_times import times_of_records
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import TopicPartition

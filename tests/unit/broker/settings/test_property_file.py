@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.broker.settings.properties import parse_properties
+from andiron.broker.settings.property_file import parse_properties
 from andiron.model.settings import SettingError
 
 

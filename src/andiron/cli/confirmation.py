@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 
 
 def yes_option(text: str = "Do not ask.") -> Callable[[Any], Any]:

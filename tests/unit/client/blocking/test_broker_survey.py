@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from andiron.client.blocking import side_by_side
-from andiron.client.blocking.client import Client
-from andiron.client.blocking.side_by_side import (
-    Glimpse,
+from andiron.client.blocking import broker_survey
+from andiron.client.blocking.broker_survey import (
+    LogExtent,
     ask_every,
     ask_leaders,
     ask_side_by_side,
-    glimpses,
+    log_extents,
     missing_of,
     sizes_on,
 )
+from andiron.client.blocking.client import Client
 from andiron.client.connection import Connection
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import ErrorCode, ProtocolError, Refused, Retriable
@@ -42,7 +42,7 @@ T0, T1, T2 = (TopicPartition("t", number) for number in range(3))
 @pytest.fixture
 def broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedBroker]:
     """Leads t-0 and t-2; the frozen one leads t-1."""
-    monkeypatch.setattr(side_by_side, "HASTE_MS", 300)
+    monkeypatch.setattr(broker_survey, "HASTE_MS", 300)
     with ScriptedBroker() as scripted, scripted.beside_a_frozen_one():
         scripted.topic("t", partitions=3)
         scripted.topics["t"].partitions[1] = MetadataPartition(0, 1, FROZEN, 0, [FROZEN], [FROZEN])
@@ -60,9 +60,9 @@ def client(broker: ScriptedBroker) -> Iterator[Client]:
 
 def test_a_frozen_leader_is_left_out_and_the_others_are_not_waited_for_twice(client: Client) -> None:
     began = time.monotonic()
-    found = glimpses(client, [T0, T1, T2])
+    found = log_extents(client, [T0, T1, T2])
 
-    assert found == {T0: Glimpse(0, 2), T2: Glimpse(0, 0)}
+    assert found == {T0: LogExtent(0, 2), T2: LogExtent(0, 0)}
     assert time.monotonic() - began < 10, "and not the half minute that a request may take"
 
 

@@ -18,7 +18,7 @@ class Finding(NamedTuple):
 
 
 @dataclass
-class Findings:
+class FolderFindings:
     """One folder's."""
 
     path: str

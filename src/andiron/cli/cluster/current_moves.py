@@ -14,8 +14,14 @@ from typing import Any
 
 import click
 
-from andiron.cli.asking import confirm
-from andiron.cli.cluster.moving import Moving, Progress, check_refusals, refusals_as_json, replicas_of
+from andiron.cli.cluster.replica_moves import (
+    Progress,
+    ReplicaMoves,
+    check_refusals,
+    refusals_as_json,
+    replicas_of,
+)
+from andiron.cli.confirmation import confirm
 from andiron.cli.output import columns, plural, print_json, remark
 from andiron.cli.selections import partitions_as_json, show_partitions
 from andiron.client.blocking.client import Client
@@ -30,7 +36,7 @@ def show_status(
     client: Client, wanted: Sequence[TopicPartition] | None, plan: Assignment, *, clear: bool, as_json: bool
 ) -> None:
     """What is under way, of these partitions or of all; with `clear`, the end of throttles if nothing is."""
-    admin, moving = ClusterAdmin(client), Moving(client)
+    admin, moving = ClusterAdmin(client), ReplicaMoves(client)
     moves = admin.reassignments(wanted)
     rows = _rows(moves, moving.progress(moves), plan, replicas_of(admin.topics()) if plan else {})
     if as_json:

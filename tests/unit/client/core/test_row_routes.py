@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from andiron.client.core.partitioner import StickyPartitioner, partition_of
-from andiron.client.core.routing import by_topic, grouped, partitions_for
+from andiron.client.core.row_routes import by_topic, grouped, partitions_for
 from andiron.model.chance import Chance
 from andiron.model.errors import ProtocolError
 

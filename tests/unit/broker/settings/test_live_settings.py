@@ -1,6 +1,6 @@
 """A broker's own settings, as they are now and where they come from."""
 
-from andiron.broker.settings.dynamic_settings import LiveSettings
+from andiron.broker.settings.live_settings import LiveSettings
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.controller.image import BROKER, Image
 from andiron.controller.records import ConfigRecord

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from andiron.client.blocking.client import Client
 from andiron.client.connection import Connection
 from andiron.client.core.addresses import Address
-from andiron.client.core.answers import Answers, by_topic
+from andiron.client.core.answer_errors import Answers, by_topic
 from andiron.client.core.descriptions import EARLIEST, LATEST, LogDir
 from andiron.client.core.isolation import READ_UNCOMMITTED
 from andiron.client.core.metadata import NO_LEADER, ClusterMetadata, Topic
@@ -55,7 +55,7 @@ HASTY = ClientSettings(
 )  # fmt: skip
 
 
-class Glimpse(NamedTuple):
+class LogExtent(NamedTuple):
     """A partition's log on its leader; what is not known is None."""
 
     start: int | None = None
@@ -165,20 +165,20 @@ def _without_silent(answers: Mapping[int, R | ProtocolError], left_out: LeftOut 
 # ── logs ─────────────────────────────────────────────────────────────────────────────
 
 
-def glimpses(
+def log_extents(
     client: Client,
     partitions: Iterable[TopicPartition],
     *,
     sizes: bool = False,
     left_out: LeftOut = lambda node, error: None,
-) -> dict[TopicPartition, Glimpse]:
+) -> dict[TopicPartition, LogExtent]:
     """The logs of some partitions, with their `sizes` or without, as far as their leaders answer."""
     led = _by_leader(client.metadata, partitions)
 
-    def question(group: list[TopicPartition]) -> Callable[[Connection], dict[TopicPartition, Glimpse]]:
+    def question(group: list[TopicPartition]) -> Callable[[Connection], dict[TopicPartition, LogExtent]]:
         return lambda leader: _logs(leader, group, sizes)
 
-    found: dict[TopicPartition, Glimpse] = {}
+    found: dict[TopicPartition, LogExtent] = {}
     for node, answer in ask_side_by_side(client, {node: question(led[node]) for node in led}).items():
         if isinstance(answer, ProtocolError):
             left_out(node, answer)
@@ -218,11 +218,13 @@ def _by_leader(
     return led
 
 
-def _logs(leader: Connection, partitions: list[TopicPartition], sizes: bool) -> dict[TopicPartition, Glimpse]:
+def _logs(
+    leader: Connection, partitions: list[TopicPartition], sizes: bool
+) -> dict[TopicPartition, LogExtent]:
     topics = _numbers(partitions)
     starts, ends = _offsets(leader, topics, EARLIEST), _offsets(leader, topics, LATEST)
     told = _sizes(leader, topics) if sizes else {}
-    return {each: Glimpse(starts.get(each), ends.get(each), told.get(each)) for each in partitions}
+    return {each: LogExtent(starts.get(each), ends.get(each), told.get(each)) for each in partitions}
 
 
 def _numbers(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from andiron.broker.settings.broker_settings import BROKER_ROWS
-from andiron.broker.settings.unserved_settings import notices, unknown, why_refused, why_without_effect
+from andiron.broker.settings.setting_notices import notices, unknown, why_refused, why_without_effect
 
 
 def test_a_name_that_no_table_lists_may_be_of_a_family_without_effect():

@@ -8,7 +8,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from andiron.cli.lazy import LazyGroup, Place
+from andiron.cli.lazy_group import LazyGroup, Place
 from andiron.cli.main import andiron
 
 GROUP = LazyGroup(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from andiron.client.blocking.client import Client
+from andiron.copying.cluster_side import SOURCE, Side, check_distinct, is_behind, on
 from andiron.copying.errors import CopyError
 from andiron.copying.producer import CopyProducer
-from andiron.copying.sides import SOURCE, Side, check_distinct, is_behind, on
 from andiron.model.errors import ErrorCode, Refused
 from andiron.records.builder import build
 from andiron.records.record import Record

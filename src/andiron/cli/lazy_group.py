@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from andiron.cli.failures import Failure
+from andiron.cli.failure import Failure
 
 # What is missing, and the extra that brings it.
 EXTRAS = {
