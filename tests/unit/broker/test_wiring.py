@@ -20,7 +20,14 @@ PARAMETERS_MAX = 6
 # Modules that need each other, and why; everything else can be read from the bottom up.
 KNOTS = {
     # Whom to fetch from is for the quorum to say, and what the leader answers is for the quorum to hear, at once.
-    frozenset({"metadata.raft_client", "metadata.metadata_fetcher", "metadata.snapshot_fetcher"}),
+    frozenset(
+        {
+            "metadata.raft_client",
+            "metadata.metadata_fetcher",
+            "metadata.snapshot_fetcher",
+            "metadata.voter_update",
+        }
+    ),
     # An envelope holds a request, for which there is a handler in the table that the envelope's own is in.
     frozenset({"handlers", "handlers.envelope"}),
 }

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from andiron.broker.metadata.raft_facts import SnapshotLoaded
 from andiron.broker.metadata.raft_requests import fetch_request
 from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
+from andiron.broker.metadata.voter_update import VoterUpdate
 from andiron.broker.node.patience import QUORUM_REFUSED_MS
 from andiron.broker.replicas.follower_fetch import fetch_partition_data
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -51,6 +52,7 @@ class MetadataFetcher:
     def __init__(self, raft: RaftClient) -> None:
         self._raft = raft
         self._snapshot = SnapshotFetcher(raft)
+        self._voter_update = VoterUpdate(raft)
         self._asking = False
         self._leaders = 0  # that it has followed: what an earlier one answers is of no interest
         self._fetch_at = NEVER  # when to try again
@@ -178,6 +180,7 @@ class MetadataFetcher:
         if raft.voters.follow(iterate(taken.records), was, raft.partition.log.end):
             raft.voters_changed(now)
         raft.log_changed()
+        self._voter_update.look(raft.voters.addresses[leader], now)
         return 0
 
     # ── snapshots ────────────────────────────────────────────────────────────────────
