@@ -15,7 +15,7 @@ PLANTED = {1: coordinator_bugs.BUGS, 3: cluster_bugs.BUGS}
 MOODS = {
     "a_flush_that_could_not_begin_is_forgotten": "full-disks",
     "an_earlier_life_of_a_broker_may_join_the_isr": "short-lives",
-    "the_first_of_two_fetches_takes_the_news_of_the_second": "bad-lines",
+    "the_first_of_two_fetches_takes_the_news_of_the_second": "small-slices",
 }
 
 

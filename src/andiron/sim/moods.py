@@ -10,7 +10,8 @@ the edge. So most moods spare a majority, of those who vote and of those who hol
 
 Some faults meet only once in many thousands of histories: a flush of a follower's that cannot begin, a leader that
 takes a broker's earlier incarnation for its present one. Moods of one kind of fault, one upon the other, bring these
-about; no seed falls into them by itself, they are asked for (`--mood`).
+about; no seed falls into them by itself, they are asked for (`--mood`). In small slices every request of several
+entries is done in several steps (broker/node/slice_sizes.py), with the requests of others in between.
 
 Bits turn over only where a node is by itself: what a replica has lost without noticing, no cluster can make good.
 
@@ -30,6 +31,7 @@ class Mood(NamedTuple):
     faults: tuple[str, ...]  # drawn from evenly
     rot: float = 0.0  # chance of turned bits each time that a node is down
     spares: bool = True  # a majority
+    slice: int = 1_000  # entries of a request that are done in one step, at most
 
 
 NETWORK = ("cut", "cut", "lag")
@@ -62,5 +64,6 @@ SINGLE_MINDED = {
         Mood("full-disks", 1_500, ("full", "full", "kill", "stop")),
         Mood("short-lives", 1_500, ("kill", "kill", "stop", "lag")),
         Mood("bad-lines", 800, ("lag", "lag", "rift", "cut")),
+        Mood("small-slices", 800, ("lag", "lag", "rift", "cut"), slice=1),
     )
 }

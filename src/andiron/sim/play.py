@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from andiron.broker.node.slice_sizes import slices_of
 from andiron.model.ids import Millis
 from andiron.sim.clients.admin import Admin
 from andiron.sim.clients.client import Client
@@ -68,7 +69,8 @@ def play(
     game = _Game(seed, tell, nodes, mood)
     violation = None
     try:
-        game.play()
+        with slices_of(game.plan.mood.slice):
+            game.play()
     except Violation as found:
         violation = found
     except Exception as error:

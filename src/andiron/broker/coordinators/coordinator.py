@@ -26,6 +26,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from andiron.broker.coordinators.shard import Encode, Read, Shard
 from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import COORDINATOR_RETRY_MS
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
@@ -38,7 +39,6 @@ from andiron.model.machine import Coordinating, LogLoaded, TimePassed
 from andiron.model.timers import Timers
 
 LOAD_BYTES = 1 << 18  # of a log, in one turn
-SLICE = 20  # machines that are asked in one turn
 
 # What clients are told of trouble with the coordinator's own partition.
 TOLD = {
@@ -202,7 +202,9 @@ class Coordinator(Generic[M]):
         if self._loading:
             error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error(f"some of {self.topic} is being loaded")
             return Wait.failed(error)
-        asked = each(list(self._shards), lambda index: self.run(index, request, now, timeout_ms), SLICE)
+        asked = each(
+            list(self._shards), lambda index: self.run(index, request, now, timeout_ms), SIZES.shards
+        )
         return Wait.all((yield from asked))
 
     def _run(self, index: int, request: object, now: Millis, timeout_ms: int) -> Wait:

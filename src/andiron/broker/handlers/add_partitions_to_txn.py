@@ -10,6 +10,7 @@ from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -30,7 +31,6 @@ API = ApiKey.ADD_PARTITIONS_TO_TXN
 SERVED = ADVERTISED = (0, 5)
 
 SEVERAL_SINCE = 4
-SLICE = 100  # transactions
 
 Outcome = dict[TopicPartition, ErrorCode]
 
@@ -38,7 +38,9 @@ Outcome = dict[TopicPartition, ErrorCode]
 def handle(broker: Broker, request: Request[AddPartitionsToTxnRequest]) -> InSlices[Wait]:
     body = request.body
     if request.version >= SEVERAL_SINCE:
-        asked = yield from each(body.transactions, lambda one: _add(broker, request, one).settled(), SLICE)
+        asked = yield from each(
+            body.transactions, lambda one: _add(broker, request, one).settled(), SIZES.transactions
+        )
         answers = Wait.all(asked)
         return answers.and_then(lambda outcomes: _several(body, outcomes))
     alone = AddPartitionsToTxnTransaction(

@@ -6,6 +6,7 @@ from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ProtocolError
@@ -18,12 +19,11 @@ from andiron.wire.messages.delete_groups import (
 
 API = ApiKey.DELETE_GROUPS
 SERVED = ADVERTISED = (0, 2)
-SLICE = 100  # groups
 
 
 def handle(broker: Broker, request: Request[DeleteGroupsRequest]) -> InSlices[Wait]:
     named = dict.fromkeys(request.body.groups_names)
-    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SLICE)))
+    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SIZES.deleted_groups)))
     return answers.and_then(lambda results: DeleteGroupsResponse(results=results))
 
 

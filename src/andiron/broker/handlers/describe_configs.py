@@ -11,6 +11,7 @@ from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.settings.broker_settings import GROUP_ROWS, TOPIC_ROWS
 from andiron.broker.settings.listeners import Scope
@@ -35,14 +36,13 @@ API = ApiKey.DESCRIBE_CONFIGS
 SERVED = ADVERTISED = (1, 4)
 SCOPE = Scope.BOTH
 ENTRIES_MAX = 100_000
-SLICE = 20  # resources, each with all its settings
 
 
 def handle(broker: Broker, request: Request[DescribeConfigsRequest]) -> InSlices[DescribeConfigsResponse]:
     body = request.body
     named = {(each.resource_type, each.resource_name): each for each in body.resources}
     return DescribeConfigsResponse(
-        results=(yield from each(named.values(), partial(_describe, broker, body), SLICE))
+        results=(yield from each(named.values(), partial(_describe, broker, body), SIZES.described_resources))
     )
 
 

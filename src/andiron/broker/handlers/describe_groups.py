@@ -11,6 +11,7 @@ from functools import partial
 from andiron.broker.broker import Broker
 from andiron.broker.node.operations import ON_GROUPS
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -24,12 +25,11 @@ from andiron.wire.messages.describe_groups import (
 API = ApiKey.DESCRIBE_GROUPS
 SERVED = ADVERTISED = (0, 6)
 ENTRIES_MAX = 50_000
-SLICE = 100  # groups, each with all its members
 
 
 def handle(broker: Broker, request: Request[DescribeGroupsRequest]) -> InSlices[Wait]:
     named = dict.fromkeys(request.body.groups)
-    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SLICE)))
+    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SIZES.described_groups)))
     return answers.and_then(partial(_response, request.body))
 
 

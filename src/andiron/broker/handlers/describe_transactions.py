@@ -6,6 +6,7 @@ from functools import partial
 
 from andiron.broker.broker import Broker
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ProtocolError
@@ -19,12 +20,11 @@ from andiron.wire.messages.describe_transactions import (
 
 API = ApiKey.DESCRIBE_TRANSACTIONS
 SERVED = ADVERTISED = (0, 0)
-SLICE = 100  # transactions
 
 
 def handle(broker: Broker, request: Request[DescribeTransactionsRequest]) -> InSlices[Wait]:
     named = dict.fromkeys(request.body.transactional_ids)
-    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SLICE)))
+    answers = Wait.all((yield from each(named, partial(_ask, broker, request), SIZES.transactions)))
     return answers.and_then(lambda states: DescribeTransactionsResponse(transaction_states=states))
 
 

@@ -33,6 +33,7 @@ from typing import TypeAlias
 from andiron.broker.broker import Broker
 from andiron.broker.metadata.raft_requests import TOPIC_ID as METADATA_TOPIC_ID
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.fetch_sessions import (
@@ -71,7 +72,6 @@ API = ApiKey.FETCH
 SERVED = ADVERTISED = (4, 18)
 SCOPE = Scope.BOTH
 
-SLICE = 500  # partitions that are looked at in one go
 LED_ELSEWHERE = {
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.FENCED_LEADER_EPOCH,
@@ -105,14 +105,14 @@ def handle(broker: Broker, request: Request[FetchRequest]) -> Answer | InSlices[
 def _at_length(fetch: Fetch, request: Request[FetchRequest]) -> InSlices[Answer]:
     """The same for thousands of partitions. Where some have moved since, it looks at all again before it waits."""
     now = request.now
-    yield from each(fetch.begin_to_note(now), lambda asked: fetch.note(asked, now), SLICE)
+    yield from each(fetch.begin_to_note(now), lambda asked: fetch.note(asked, now), SIZES.fetched_partitions)
     fetch.begin_to_look()
-    yield from each(fetch.asked, fetch.look_at, SLICE)
+    yield from each(fetch.asked, fetch.look_at, SIZES.fetched_partitions)
     if request.body.max_wait_ms > 0 and not fetch.has_enough:
         if not any(found.has_moved for found in fetch.found):
             fetch.begin_to_wait()
         return _wait(fetch, request)
-    yield from each(fetch.found, fetch.tell, SLICE)
+    yield from each(fetch.found, fetch.tell, SIZES.fetched_partitions)
     return fetch.told()
 
 
@@ -145,7 +145,7 @@ class Fetch:
         self._incremental = session is not None and body.session_epoch > 0
         self.asked = distinct_partitions_of(body) if session is None else session.partitions()
         to_look_at = session.fresh if session is not None and self._incremental else self.asked
-        self.is_long = len(to_look_at) > SLICE
+        self.is_long = len(to_look_at) > SIZES.fetched_partitions
         self.found: list[LogReadResult] = []
         self._judged: dict[
             Hashable, tuple[Partition, LogReadResult]

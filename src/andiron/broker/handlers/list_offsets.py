@@ -18,6 +18,7 @@ from collections import Counter
 
 from andiron.broker.broker import Broker
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices
 from andiron.broker.replicas.partition import Partition
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -34,7 +35,6 @@ from andiron.wire.messages.list_offsets import (
 API = ApiKey.LIST_OFFSETS
 SERVED = ADVERTISED = (1, 11)
 ENTRIES_MAX = 100_000
-SLICE = 200  # partitions; some look into their files
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, NOT_YET_TIERED = range(-1, -7, -1)
 SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, NOT_YET_TIERED: 11}
@@ -54,9 +54,9 @@ def handle(broker: Broker, request: Request[ListOffsetsRequest]) -> InSlices[Lis
         for index, wanted in once.items():
             told.partitions.append(_answer(broker, request, topic.name, wanted, times[index]))
             done += 1
-            if not done % SLICE:
+            if not done % SIZES.listed_offsets:
                 yield
-        if not len(response.topics) % SLICE:
+        if not len(response.topics) % SIZES.listed_offsets:
             yield
     return response
 

@@ -17,6 +17,7 @@ from andiron.broker.metadata.topic_creation import until_created
 from andiron.broker.node.operations import ON_THE_CLUSTER, ON_TOPICS
 from andiron.broker.node.patience import TOPIC_CREATION_MS
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
 from andiron.controller.image import Image, PartitionImage, TopicImage
@@ -39,7 +40,6 @@ from andiron.wire.messages.metadata import (
 API = ApiKey.METADATA
 SERVED = ADVERTISED = (0, 13)
 ENTRIES_MAX = 50_000
-SLICE = 200  # topics and partitions
 
 BY_ID_SINCE = 12  # version 10 has a place for ids already, and may not use it
 
@@ -116,7 +116,7 @@ def _topics(image: Image, request: Request[MetadataRequest]) -> InSlices[list[Me
     for way in ways:
         found.append((yield from way))
         since += 1 + len(found[-1].partitions)
-        if since >= SLICE:
+        if since >= SIZES.described_topics:
             since = 0
             yield
     return found
@@ -142,7 +142,7 @@ def _describe(image: Image, topic: TopicImage, operations: int) -> InSlices[Meta
         name=topic.name,
         topic_id=topic.id,
         is_internal=is_internal(topic.name),
-        partitions=(yield from each(partitions, partial(_partition, image), SLICE)),
+        partitions=(yield from each(partitions, partial(_partition, image), SIZES.described_topics)),
         topic_authorized_operations=operations,
     )
 

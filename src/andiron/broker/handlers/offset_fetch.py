@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from andiron.broker.broker import Broker
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each, each_by_weight, in_slices
 from andiron.broker.node.waiting import Wait
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -40,7 +41,7 @@ SEVERAL_SINCE = 8
 ERROR_AT_TOP_SINCE = 2
 NO_OFFSET = -1
 ENTRIES_MAX, GROUPS_MAX = 110_000, 20_000
-SLICE, PIECE = 10, 500  # pieces, and partitions of one
+PIECE = 500  # partitions of a group that are asked for at once
 
 
 class Piece(NamedTuple):
@@ -69,7 +70,7 @@ def _ask_all(
     pieces: list[Piece] = []
     for group in groups:
         pieces += _pieces(group) if len(group.topics or ()) < PIECE else (yield from _in_pieces(group))
-    answers = yield from each(pieces, partial(_ask, broker, request), SLICE)
+    answers = yield from each(pieces, partial(_ask, broker, request), SIZES.fetched_offset_pieces)
     return pieces, Wait.all(answers)
 
 

@@ -34,6 +34,7 @@ from andiron.broker.coordinators.transaction_admission import (
     keep_records,
 )
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.leader_hints import LeaderHints
@@ -61,7 +62,6 @@ API = ApiKey.PRODUCE
 SERVED = (3, 13)
 ADVERTISED = (0, 13)
 
-SLICE = 500  # batches that are appended in one go
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ def handle(
     if body.transactional_id is None:
         if _has_transactional(body):
             return _refusal(body, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        if sum(len(topic.partition_data) for topic in body.topic_data) > SLICE:
+        if sum(len(topic.partition_data) for topic in body.topic_data) > SIZES.produced_batches:
             return _produce_at_length(broker, request)
         return produce(broker, request, {})
     id = body.transactional_id
@@ -121,7 +121,7 @@ def _produce_at_length(
             appended = _append(broker, request, topic, produced, {}, allowance, pending)
             answered.partition_responses.append(appended)
             since += 1
-            if since % SLICE == 0:
+            if since % SIZES.produced_batches == 0:
                 yield
     return _answer(broker, request, response, pending)
 

@@ -17,6 +17,7 @@ from andiron.broker.broker import Broker
 from andiron.broker.coordinators.marker_writer import Outcome
 from andiron.broker.coordinators.transaction_coordinator import TOPIC as TRANSACTIONS
 from andiron.broker.node.request import Request
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices, each
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Marker
@@ -35,7 +36,6 @@ from andiron.wire.messages.write_txn_markers import (
 
 API = ApiKey.WRITE_TXN_MARKERS
 SERVED = ADVERTISED = (1, 2)
-SLICE = 100  # markers
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,9 @@ def handle(broker: Broker, request: Request[WriteTxnMarkersRequest]) -> InSlices
             count=len(beyond), producer_id=beyond[0].producer_id,
             coordinator_epoch=beyond[0].coordinator_epoch,
         ))  # fmt: skip
-    asked = yield from each(markers, lambda marker: _write(broker, marker, latest, request.now), SLICE)
+    asked = yield from each(
+        markers, lambda marker: _write(broker, marker, latest, request.now), SIZES.markers
+    )
     written = Wait.all(asked)
     return written.and_then(
         lambda outcomes: WriteTxnMarkersResponse(

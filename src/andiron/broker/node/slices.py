@@ -9,7 +9,7 @@ else in between.
                         a step           a step             a step
 
 The first slice is done in the step that brings the request, so one that needs no second is answered there and then. The
-node has no clock to stop at: a slice is so many entries, few enough for some milliseconds.
+node has no clock to stop at: a slice is so many entries, few enough for some milliseconds (slice_sizes.py).
 
 The law easy to break: requests of a connection are handled in their order. What comes while one is under way is held
 back, and taken in when that is answered or waits.
@@ -24,6 +24,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from typing import Any, TypeVar
 
+from andiron.broker.node.slice_sizes import SIZES
 from andiron.model.effects import Close, Effect, Received
 from andiron.model.line import Line
 
@@ -31,15 +32,15 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 InSlices = Generator[None, None, T]  # gives a T in the end
-SLICE = 500  # entries that cost some microseconds each
 
 _BUG = "the node failed at a long request"
 
 log = logging.getLogger(__name__)
 
 
-def each(items: Iterable[T], make: Callable[[T], R], slice: int = SLICE) -> InSlices[list[R]]:
+def each(items: Iterable[T], make: Callable[[T], R], slice: int = 0) -> InSlices[list[R]]:
     """What `make` makes of each, so many at a time."""
+    slice = slice or SIZES.entries
     made: list[R] = []
     for item in items:
         made.append(make(item))
@@ -49,9 +50,10 @@ def each(items: Iterable[T], make: Callable[[T], R], slice: int = SLICE) -> InSl
 
 
 def each_by_weight(
-    items: Iterable[T], make: Callable[[T], R], weigh: Callable[[R], int], slice: int = SLICE
+    items: Iterable[T], make: Callable[[T], R], weigh: Callable[[R], int], slice: int = 0
 ) -> InSlices[list[R]]:
     """The same, where what is made of one may be as much as what is made of hundreds of others."""
+    slice = slice or SIZES.entries
     made: list[R] = []
     weight = 0
     for item in items:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from andiron.broker.replicas.partition import Partition
+from andiron.model.effects import Received
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Offset
 from andiron.records.batch import Batch
@@ -32,8 +33,10 @@ class LookupsAgree(Watcher):
         self._mirrors = mirrors
 
     def said(self, host: Host, exchange: Exchange) -> None:
-        if exchange.was_held or exchange.key not in (ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FOR_LEADER_EPOCH):
+        if exchange.key not in (ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FOR_LEADER_EPOCH):
             return
+        if exchange.was_held or host.event is not Received:
+            return  # looked up in an earlier step, in a slice of the request: it tells of that moment
         by_time = exchange.key == ApiKey.LIST_OFFSETS
         for asked, answered in zip(exchange.body.topics, exchange.response.topics, strict=True):
             for wanted, found in zip(asked.partitions, answered.partitions, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.broker.handlers import fetch, produce
+from andiron.broker.node.slice_sizes import slices_of
 from andiron.groups.offsets import fetches
 from andiron.records.builder import build
 from andiron.records.record import Record
@@ -28,13 +28,13 @@ OTHER = 2  # a connection
 @pytest.fixture
 def node(monkeypatch):
     """One with a topic of some partitions, for which a slice is five."""
-    for module in (fetch, produce, fetches):
-        monkeypatch.setattr(module, "SLICE", 5)
-    node = SmallNode()
-    node.create("t", PARTITIONS)
-    node.connect(OTHER)
-    node.settle()
-    return node
+    monkeypatch.setattr(fetches, "SLICE", 5)
+    with slices_of(5):
+        node = SmallNode()
+        node.create("t", PARTITIONS)
+        node.connect(OTHER)
+        node.settle()
+        yield node
 
 
 def to_all(node, value):
