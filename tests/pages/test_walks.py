@@ -7,11 +7,11 @@ A real node takes the walk's request from a real socket, and every call into And
 not called after the hop before it is a page that is not true any more, or a walk that has changed without it.
 """
 
+import contextlib
 import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,7 +65,7 @@ def hops_of(walk: str) -> list[Hop]:
     return [Hop(*hop) for hop in re.findall(r"^\| +\d+ \| `([^`]+)` \| `([^`]+)` \|", section[1], re.M)]
 
 
-@contextmanager
+@contextlib.contextmanager
 def noted_calls() -> Iterator[list[Hop]]:
     """Every call of this thread into Andiron, in order."""
     calls: list[Hop] = []
@@ -199,3 +199,34 @@ def test_a_walk_passes_the_hops_that_the_architecture_tells(node, walk):
     hops = hops_of(walk)
     assert hops
     assert first_missing(hops, calls) is None, "\n".join(f"{hop.file} {hop.function}" for hop in calls)
+
+
+def test_a_batch_of_spark_passes_the_hops_that_the_architecture_tells(tmp_path, monkeypatch):
+    """Driver and tasks of a stream from topic to topic, in the order in which Spark calls them, in one thread."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    from pyspark.sql.datasource import ReadAllAvailable
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    from andiron.spark.connector import DefaultSource
+    from andiron.spark.sink import task_report
+    from unit.spark.sinking import Field, node_in, rows
+
+    schema = StructType([StructField("value", StringType())])
+    with node_in(tmp_path) as node, contextlib.closing(Field(node)) as field:
+        source, target, query = field.topics.make(1), field.topics.make(1), field.new_query()
+        field.topics.write(source, ["a"])
+        monkeypatch.setattr(task_report.Task, "current", lambda: task_report.Task(0, query, 0, "run"))
+        bootstrap = {"kafka.bootstrap.servers": node.bootstrap}
+        reading = DefaultSource({**bootstrap, "subscribe": source, "startingOffsets": "earliest"})
+        writing = DefaultSource({**bootstrap, "topic": target})
+
+        with noted_calls() as calls:
+            reader, sink = reading.streamReader(reading.schema()), writing.streamWriter(schema, False)
+            start = reader.initialOffset()
+            end = reader.latestOffset(start, ReadAllAvailable())
+            fetched = [batch for each in reader.partitions(start, end) for batch in reader.read(each)]
+            sink.commit([sink.write(iter([rows("A")]))], 0)
+        reader.stop()
+
+    assert sum(batch.num_rows for batch in fetched) == 1
+    assert first_missing(hops_of("A Spark batch"), calls) is None, "\n".join(map(str, calls))
