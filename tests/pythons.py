@@ -30,7 +30,7 @@ BEYOND_THE_CORE = (
     "cli/test_table.py",
     "client/blocking/test_column_producer.py",
     "client/blocking/test_column_reader.py",
-    "client/core/test_routing.py",
+    "client/core/test_row_routes.py",
     "client/test_tables.py",
     "columns",
     "copying",

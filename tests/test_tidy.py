@@ -144,6 +144,19 @@ def test_a_long_module_has_a_table_of_contents(modules):
     assert {name: missing for name, missing in untold.items() if missing} == {}
 
 
+def test_files_that_are_named_are_there(modules):
+    """In a docstring or a comment a file is named by the end of its path; Spark's own begin with pyspark/."""
+    there = {f"/{path.relative_to(ROOT)}" for path in ROOT.rglob("*.py") if ".venv" not in path.parts}
+    missing = [
+        f"{module.name} names {named}"
+        for module in modules
+        for named in re.findall(r"\w+[\w/]*\.py\b", module.text)
+        if not named.startswith("pyspark/") and not any(each.endswith(f"/{named}") for each in there)
+    ]
+
+    assert missing == []
+
+
 def is_protocol(node: ast.ClassDef) -> bool:
     return any("Protocol" in ast.unparse(base) for base in node.bases)
 

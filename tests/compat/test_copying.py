@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
@@ -42,6 +42,10 @@ def end_of(bootstrap: str, topic: str, partition: int = 0) -> int:
             return 0
         end: int = reading.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
         return end
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION:
+            raise
+        return 0  # it is in the metadata, and its leader has not heard of it yet
     finally:
         reading.close()
 

@@ -141,7 +141,7 @@ class Members(RuleBasedStateMachine):
 
     @rule()
     def next_deadline(self) -> None:
-        due = self.classic.world.timers.next_deadline()
+        due = self.classic.context.timers.next_deadline()
         self.classic.pass_time(max(0, min(due - self.classic.now, LONGEST_MS)))
         self._learn()
 
@@ -221,7 +221,7 @@ class Members(RuleBasedStateMachine):
 
     @property
     def _group(self) -> ClassicGroup | None:
-        group = self.classic.world.groups.get(GROUP)
+        group = self.classic.context.groups.get(GROUP)
         assert group is None or isinstance(group, ClassicGroup)
         return group
 
@@ -265,7 +265,7 @@ class Members(RuleBasedStateMachine):
         group = self._group
         if group is None:
             return
-        timers = self.classic.world.timers
+        timers = self.classic.context.timers
         for member in group.members.values():
             assert member.may_be_silent or TimerKey(SESSION, GROUP, member.id) in timers
         assert all(TimerKey(SESSION, GROUP, id) in timers for id in group.pending)
@@ -302,7 +302,7 @@ class Members(RuleBasedStateMachine):
         assert self.promises == []
         if self._group is not None:
             assert self._group.state == ClassicState.EMPTY and not self._group.pending
-        assert len(self.classic.world.timers) == 0
+        assert len(self.classic.context.timers) == 0
 
 
 Members.TestCase.settings = settings(max_examples=tries(120), stateful_step_count=40, deadline=None)

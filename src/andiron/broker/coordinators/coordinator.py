@@ -14,7 +14,7 @@ remembers everything.
 The law: what stands in the log is the state. A machine whose records could not be written after
 it had changed what it only keeps in mind is dropped and loaded again.
 
-Read next: shards.py for how a request is run; group_coordinator.py, transaction_coordinator.py.
+Read next: shard.py for how a request is run; group_coordinator.py, transaction_coordinator.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ is 0 because librdkafka before 2.9 turns compression off for a broker that begin
 (KAFKA-18659); nobody sends a version below 3.
 
 The first batch of a transaction in a partition waits for its coordinator's word before it is
-appended (transactional_writes.py), and what comes after it on its connection for its turn
+appended (transaction_admission.py), and what comes after it on its connection for its turn
 (turns.py). Batches of a transaction in a request that does not name it are refused, and all of the
 request with them.
 

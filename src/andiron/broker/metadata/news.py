@@ -6,7 +6,7 @@ One node tells, the active controller, so that each thing is told once in a clus
 it was before, since any of them may be the next. It tells what it has decided itself, in its own epoch: what earlier
 ones decided is history, and nobody is told of it again at each start.
 
-Read next: publisher.py, which asks for it after a delta has taken effect.
+Read next: metadata_publisher.py, which asks for it after a delta has taken effect.
 """
 
 from __future__ import annotations

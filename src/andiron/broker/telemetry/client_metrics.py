@@ -5,7 +5,7 @@
 
 A subscription is a resource with settings, kept with all others in the metadata. `match` holds what must all be true
 of a client, each a regular expression for the whole of it, in the syntax and with the bounds of subscriptions to
-topics (groups/consumer/pattern_syntax.py).
+topics (model/re2/syntax.py).
 
 Read next: client_telemetry.py.
 """

@@ -185,7 +185,7 @@ def parts(files: Files, directory: str) -> list[Part]:
     for each in list(files.list(directory)):
         if _is_part(each):
             with files.filesystem.open_input_file(files.path(each.name)) as file:
-                told = pq.read_offline_metadata(file)
+                told = pq.read_metadata(file)
             found.append(Part(each.name, each.size, told.num_rows, _span(told)))
         else:
             files.delete(each.name)
