@@ -102,6 +102,23 @@ class Canon:
         for stored in self.batches:
             yield stored, self.verdicts.of(stored.base)
 
+    def outlived(self, mirror: Mirror, spent_before: int) -> list[Record]:
+        """The tombstones that a log never had, though it goes on beyond them and still has what they delete: its leader
+        had compacted them away. Of those written after `spent_before`, by the world's time, no leader may have."""
+        latest: dict[bytes | None, int] = {}
+        for stored, verdict in self.decisions():
+            if verdict in (Verdict.PLAIN, Verdict.COMMITTED) and stored.end <= mirror.end:
+                for offset in range(stored.base, stored.end):
+                    if offset in self.records:
+                        latest[self.records[offset].key] = offset
+        held = {mirror.records[offset].key for offset in mirror.live}
+        return [
+            self.records[offset]
+            for key, offset in latest.items()
+            if key in held and offset not in mirror.records and self.records[offset].value is None
+            if self._times.get((self._epochs[offset], offset), spent_before + 1) <= spent_before
+        ]
+
     def is_lost(self, mirror: Mirror, offset: int) -> bool:
         """Whether what a replica has there is of before a loss that was excused: it has to take that back, once it
         hears who leads."""

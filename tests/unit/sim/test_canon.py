@@ -68,3 +68,30 @@ def test_what_a_replica_has_of_before_an_excused_loss_is_lost_and_nothing_else()
     canon, mine = Canon(ORDERS), mirrored(batch(b"a"), batch(b"b", base=1), batch(b"c", base=2, epoch=5))
     canon.cut(1, epoch=5)
     assert [canon.is_lost(mine, offset) for offset in range(3)] == [False, True, False]
+
+
+def keyed(base, value, key=b"k"):
+    data = build([Record(0, 1_000, key, value, ())])
+    made = Batch(bytes(base.to_bytes(8, "big") + data[8:12] + (3).to_bytes(4, "big") + data[16:]))
+    return made, list(records_of(made))
+
+
+def test_a_log_outlives_a_tombstone_that_it_never_had_and_that_was_long_spent():
+    canon, value, tombstone, after = Canon(ORDERS), keyed(0, b"v"), keyed(1, None), keyed(2, b"w", b"other")
+    for _, records in (value, tombstone, after):
+        canon.write(3, records, 77)
+    canon.commit(mirrored(value, tombstone, after), 3)
+    was_away = mirrored(value, after)
+    assert [record.offset for record in canon.outlived(was_away, 77)] == [1]
+    assert canon.outlived(was_away, 76) == []  # no leader may have dropped it by then
+    assert canon.outlived(mirrored(value), 77) == []  # it may still come
+    assert canon.outlived(mirrored(value, tombstone, after), 77) == []
+    assert canon.outlived(mirrored(after), 77) == []  # nothing is left that it deletes
+
+
+def test_a_log_outlives_nothing_where_the_last_word_on_a_key_is_a_value():
+    canon, value, tombstone, again = Canon(ORDERS), keyed(0, b"v"), keyed(1, None), keyed(2, b"w")
+    for _, records in (value, tombstone, again):
+        canon.write(3, records, 77)
+    canon.commit(mirrored(value, tombstone, again), 3)
+    assert canon.outlived(mirrored(value, again), 77) == []

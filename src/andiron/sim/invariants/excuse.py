@@ -18,14 +18,22 @@ in-sync replicas are looked at again when they change so. But to elect one that 
 have come to a bad end, where another has not, is the fault that is looked for.
 
 What lies in several logs, and was to fit together, is excused with any one of them (`is_given`).
+
+Compaction may cost something too, as in Kafka. A replica that was away for longer than delete.retention.ms finds the
+tombstones gone that were written meanwhile, and keeps what they delete; when it leads, the members and offsets of a
+group come to life again. Such groups are excused (`has_revived`): those of which the new leader has a record, and
+never had the tombstone that was its key's last word, and was committed that long ago.
 """
 
 from __future__ import annotations
 
+from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS
+from andiron.broker.replicas.partition import Partition
 from andiron.controller.image import PartitionImage
+from andiron.groups.records import decode_record
 from andiron.sim.canon import Canons, Place
 from andiron.sim.host import Host
-from andiron.sim.mirror import Mirrors
+from andiron.sim.mirror import Key, Mirrors, key_of
 from andiron.sim.newest import Newest
 from andiron.sim.watcher import End, Watcher
 
@@ -44,6 +52,8 @@ class Excuse(Watcher):
             int, int
         ] = {}  # nodes that came to a bad end: the epoch under which they were registered
         self._doubts: dict[tuple[int, Place], int] = {}  # what they lost something of: in which leader epoch
+        self._led: dict[Key, int] = {}  # partitions of groups whose leaders were looked at: in which epoch
+        self._revived: dict[str, None] = {}
 
     def went_down(self, host: Host, end: End) -> None:
         if self._canons is None:
@@ -57,7 +67,15 @@ class Excuse(Watcher):
         else:
             self._ended_badly(host, power_lost=True)
 
+    def has_revived(self, group_id: str) -> bool:
+        """Whether a coordinator has found what was deleted of a group, having missed that it was."""
+        return group_id in self._revived
+
     def stepped(self, host: Host) -> None:
+        if self._canons is not None:
+            for partition in self._newest.concerned(host):
+                if partition.leads and partition.name.topic == OFFSETS:
+                    self._look_for_revived(host, partition)
         if self._newest.applied > self._applied:
             self._applied = self._newest.applied
             for (_, place), epoch in list(self._doubts.items()):
@@ -78,6 +96,20 @@ class Excuse(Watcher):
             if power_lost and mirror.kept < min(mirror.end, canon.end) and not mirror.always_durable:
                 self._doubts[host.number, place] = told.leader_epoch
             self._weigh(place, told)
+
+    def _look_for_revived(self, host: Host, partition: Partition) -> None:
+        """Once, when a node begins to lead what groups live in."""
+        assert self._canons is not None
+        key, mirror = key_of(host, partition), self._mirrors.of(host, partition)
+        if mirror.fell is not None or self._led.get(key) == partition.epoch:
+            return
+        self._led[key] = partition.epoch
+        strayed_ms = sum(each.clock.strayed_ms for each in host.world.hosts.values())
+        spent_before = host.world.now - mirror.delete_retention_ms + strayed_ms
+        for tombstone in self._canons.of(partition).outlived(mirror, spent_before):
+            record = decode_record(tombstone.key, None)
+            if record is not None:
+                self._revived[getattr(record.key, "group_id", None) or record.key.group] = None
 
     def _weigh(self, place: Place, told: PartitionImage) -> None:
         """Are all of those who could lead in doubt, and did one of them lose something?"""

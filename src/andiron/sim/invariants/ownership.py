@@ -89,7 +89,7 @@ class PartitionsHaveOneOwner(Watcher):
     def _told(self, host: Host, exchange: Exchange) -> None:
         group = _group(host, exchange.body.group_id) if _coordinates(host, exchange.body.group_id) else None
         member_id, response = exchange.response.member_id, exchange.response
-        if group is None or member_id not in group.members:
+        if group is None or member_id not in group.members or self._excuse.has_revived(group.id):
             return
         everyone = self._held.setdefault(group.id, {})
         mine = everyone.setdefault(member_id, {})

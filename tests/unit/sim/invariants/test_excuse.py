@@ -1,4 +1,16 @@
+from types import SimpleNamespace
+
+import pytest
+
+from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS
+from andiron.groups.records import ConsumerGroupMemberMetadataKey, GroupRecord, encode_record
+from andiron.model.ids import TopicPartition
+from andiron.records.batch import Batch
+from andiron.records.builder import build
+from andiron.records.record import Record, records_of
+from andiron.sim.canon import Canons
 from andiron.sim.invariants.excuse import Excuse
+from andiron.sim.mirror import Mirror, Mirrors
 from andiron.sim.watcher import End
 from unit.sim.quiet import Quiet
 
@@ -75,3 +87,42 @@ def test_one_that_is_in_sync_again_is_no_suspect(trio):
     assert not law._is_suspect(first.number, place)
     law.went_down(trio.host(1), End.STOPPED)
     assert not kept.is_excused
+
+
+def stored(base, key, value):
+    data = build([Record(0, 1_000, key, value, ())])
+    made = Batch(bytes(base.to_bytes(8, "big") + data[8:12] + bytes(4) + data[16:]))
+    return made, list(records_of(made))
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "strayed_ms", "excused"), [(999, 0, False), (1_000, 0, True), (900, 100, True)]
+)
+def test_a_group_of_which_a_leader_missed_a_tombstone_is_excused_once_that_may_be_gone(
+    age_ms, strayed_ms, excused
+):
+    key, _ = encode_record(GroupRecord(ConsumerGroupMemberMetadataKey("crowd", "gone"), None))
+    joined, left, other = stored(0, key, b"here"), stored(1, key, None), stored(2, b"other", b"")
+    name, topic_id = TopicPartition(OFFSETS, 1), b"o" * 16
+    everything, mirrors, canons = Mirror(name, 0), Mirrors(), Canons()
+    mirrors[2, topic_id, 1] = was_away = Mirror(name, 0)
+    was_away.delete_retention_ms = 1_000
+    partition = SimpleNamespace(name=name, topic_id=topic_id, leads=False, epoch=1)
+    canon = canons.of(partition)
+    for batch, records in (joined, left, other):
+        canon.write(0, records, 5_000)
+        everything.add(batch, records, 5_000)
+    canon.commit(everything, 3)
+    for batch, records in (joined, other):
+        was_away.add(batch, records, 5_000)
+    newest = SimpleNamespace(applied=-1, concerned=lambda host: [partition])
+    host = SimpleNamespace(number=2, world=SimpleNamespace(now=5_000 + age_ms, hosts={}))
+    host.world.hosts[2] = SimpleNamespace(clock=SimpleNamespace(strayed_ms=strayed_ms))
+    law = Excuse(mirrors, newest, canons, durable=True)
+    law.stepped(host)
+    assert not law.has_revived("crowd")  # it does not lead
+    partition.leads = True
+    law.stepped(host)
+    assert law.has_revived("crowd") is excused
+    assert not law.has_revived("another")
+    assert not law.is_given
