@@ -84,19 +84,8 @@ class Cleaner:
         assert self._under_way is not None, "one round, one result"
         log, generation, job = self._under_way
         self._under_way = None
-        if isinstance(result, UncleanableLog):
-            _log.error(Line(
-                "Partition {partition} is damaged and not compacted until a restart; see `andiron log verify`",
-                partition=log.partition, error=result.reason,
-            ))  # fmt: skip
-            self._damaged[log.partition] = result.reason
-        elif result is None:
-            _log.warning(Line(
-                "Compaction of partition {partition} failed; tried again",
-                partition=log.partition, error=error,
-            ))  # fmt: skip
-        elif log.generation == generation and self._swap(log, result, now):
-            self._note(log, result.cleaned_upto)
+        # Of a log that was cut, moved or deleted meanwhile a round may have read half of one thing and half of another.
+        if log.generation == generation and self._take(log, result, error, now):
             return log
         self._sweep(job.directory)
         return None
@@ -113,6 +102,30 @@ class Cleaner:
         cleaned = self._cleaned_of(log)
         if cleaned.pop(log.partition, None) is not None:
             self._save(log)
+
+    def _take(
+        self,
+        log: PartitionLog,
+        result: CompactionResult | UncleanableLog | None,
+        error: str | None,
+        now: Millis,
+    ) -> bool:
+        """Put what a round has come to to use; returns whether all of it was."""
+        if isinstance(result, UncleanableLog):
+            _log.error(Line(
+                "Partition {partition} is damaged and not compacted until a restart; see `andiron log verify`",
+                partition=log.partition, error=result.reason,
+            ))  # fmt: skip
+            self._damaged[log.partition] = result.reason
+        elif result is None:
+            _log.warning(Line(
+                "Compaction of partition {partition} failed; tried again",
+                partition=log.partition, error=error,
+            ))  # fmt: skip
+        elif self._swap(log, result, now):
+            self._note(log, result.cleaned_upto)
+            return True
+        return False
 
     def _share(self, log: PartitionLog, watermark: Offset, now: Millis) -> LogToClean:
         # A record that is not on the disk yet may be lost: what it supersedes must be there until then.

@@ -157,8 +157,7 @@ class Host:
         node = self.node
         if node is not None and not self._leaving:
             self.note("stops")
-            for watcher in self.world.watchers:
-                watcher.leaves(self)
+            self.world.tell(lambda watcher: watcher.leaves(self))
             self._leaving, until = True, Millis(self.world.now + LEAVE_MS)
             self.when_awake(lambda: self._tell(node.leave))
             self.when_awake(lambda: self._leave(until))
@@ -173,8 +172,7 @@ class Host:
             self._go_down(End.POWER_LOST)
             return
         self.note("loses power")
-        for watcher in self.world.watchers:
-            watcher.lost_power(self)
+        self.world.tell(lambda watcher: watcher.lost_power(self))
         self.disk.crash(self.world.chance)
 
     def light_fuse(self, length: int, end: End) -> None:
@@ -227,8 +225,7 @@ class Host:
         """A whole request has come in."""
         exchange.heard_at = self.world.now
         if exchange.is_watched:
-            for watcher in self.world.watchers:
-                watcher.heard(self, exchange)
+            self.world.tell(lambda watcher: watcher.heard(self, exchange))
         buffer = bytearray(frame)
         self.note("hears", f"{exchange} from {link.caller.name}")
         self.feed(Received(link.number, ticket, memoryview(buffer)))
@@ -271,13 +268,11 @@ class Host:
         if node is None:
             return
         self.changed.stepped()
-        for watcher in self.world.onlookers:
-            watcher.stepped(self)
+        self.world.tell_onlookers(lambda watcher: watcher.stepped(self))
         if node.ready and not self.is_open and not self._stopping:
             self.is_open = True
             self.note("is ready")
-            for watcher in self.world.watchers:
-                watcher.came_up(self)
+            self.world.tell(lambda watcher: watcher.came_up(self))
         if node.broken is not None and self.node is node:
             self.note("is broken", node.broken)
             self._go_down(End.KILLED)
@@ -383,8 +378,7 @@ class Host:
             return
         self.note("goes down", end.value)
         self.disk.fuse = None
-        for watcher in self.world.watchers:
-            watcher.went_down(self, end)
+        self.world.tell(lambda watcher: watcher.went_down(self, end))
         self.node, self.is_open, self._waits = None, False, None
         self.life += 1
         self.background.forget()

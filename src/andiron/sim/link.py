@@ -182,8 +182,7 @@ class Link:
         exchange.said_at = self._world.now
         self._world.note(self.host.name, "says", f"{exchange} {len(frame)} bytes {zlib.crc32(frame):08x}")
         if exchange.is_watched:
-            for watcher in self._world.watchers:
-                watcher.said(self.host, exchange)
+            self._world.tell(lambda watcher: watcher.said(self.host, exchange))
         self._back.carry(lambda: self._return(exchange))
 
     def _return(self, exchange: Exchange) -> None:

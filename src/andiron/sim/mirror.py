@@ -9,6 +9,9 @@ The records of an offset never change once written, while `live` shrinks as rete
 and compaction take records away. Only a power loss cuts the mirror's end, and never below `kept`; or a leader that
 has other records than this replica, which follows it.
 
+A place to read on from is one in a segment as the node opened it, and not in whatever has its name: a log that moved to
+another directory, and was compacted there, comes back with other bytes under the same base.
+
 Read next: invariants/growth.py, which feeds it, and invariants/survival.py, which holds it against
 what a restart finds.
 """
@@ -20,17 +23,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from andiron.log.layout import LOG, file_name
+from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, TopicPartition
 from andiron.records.batch import Batch, iterate
 from andiron.records.control import end_marker_of
 from andiron.records.record import Record, records_of
 from andiron.sim.verdicts import Verdict, Verdicts
+from andiron.sim.watcher import Violation
 
 if TYPE_CHECKING:
     from andiron.broker.replicas.partition import Partition
+    from andiron.log.partition_log import PartitionLog
+    from andiron.log.segment import Segment
     from andiron.log.settings import LogSettings
     from andiron.sim.host import Host
     from andiron.sim.watcher import End
+
+WHOLE = "a log is made of batches"
 
 Key = tuple[int, bytes, int]  # node, topic id, partition
 
@@ -79,7 +88,7 @@ class Mirror:
         self.always_durable = True  # never was anything acknowledged or shown before it was synced
         self.verdicts = Verdicts()
         self.reopened: dict[int, None] = {}  # batches whose marker was lost again, after others went by it
-        self._place = (-1, 0)  # segment and position to read on from
+        self._place: tuple[Segment | None, int] = (None, 0)  # segment and position to read on from
 
     def add(self, batch: Batch, records: list[Record], now: Millis) -> None:
         """A batch has been appended."""
@@ -114,7 +123,7 @@ class Mirror:
         self.records = {offset: record for offset, record in self.records.items() if offset < end}
         self.live = {offset: None for offset in self.live if offset < end}
         self.rotten = {base: stop for base, stop in self.rotten.items() if base < end}
-        self._place = (-1, 0)
+        self._place = (None, 0)
 
     def spend(self, bases: list[int]) -> None:
         """Compaction took these batches, by a decision on them that was lost since: no transaction has them open, but
@@ -189,11 +198,10 @@ class Mirror:
         log = partition.log
         known, position = self._place
         bases = [segment.base for segment in log.segments]
-        for base in bases[max(bisect_right(bases, self.end) - 1, 0) :]:
-            if base != known:
-                known, position = base, 0
-            data = host.disk.read_file(f"{log.directory}/{file_name(base, LOG)}")
-            for batch in iterate(data, position):
+        for segment in log.segments[max(bisect_right(bases, self.end) - 1, 0) :]:
+            if segment is not known:
+                known, position = segment, 0
+            for batch in _batches_in(host, log, segment, position):
                 position = batch.position + batch.size
                 if batch.base_offset >= self.end:
                     yield batch
@@ -204,7 +212,16 @@ def batches_of(host: Host, partition: Partition) -> Iterator[Batch]:
     """Every batch of a log, read from the disk."""
     log = partition.log
     for segment in log.segments:
-        yield from iterate(host.disk.read_file(f"{log.directory}/{file_name(segment.base, LOG)}"))
+        yield from _batches_in(host, log, segment, 0)
+
+
+def _batches_in(host: Host, log: PartitionLog, segment: Segment, position: int) -> Iterator[Batch]:
+    """The batches of one segment from `position` on, read from the disk."""
+    path = f"{log.directory}/{file_name(segment.base, LOG)}"
+    try:
+        yield from iterate(host.disk.read_file(path), position)
+    except ProtocolError as error:
+        raise Violation(WHOLE, f"{path}, read from byte {position} on: {error}") from error
 
 
 def scan(host: Host, partition: Partition) -> list[tuple[Batch, list[Record] | None]]:

@@ -33,13 +33,12 @@ from andiron.sim.mirror import Mirrors
 from andiron.sim.network import Network
 from andiron.sim.plan import Plan, make_plan
 from andiron.sim.rot import Rot
-from andiron.sim.watcher import Violation
+from andiron.sim.watcher import ASKED, Violation
 from andiron.sim.weather import Weather
 from andiron.sim.world import BEGINS, World
 
 PATIENCE_MS = 300_000  # for everyone to finish once it has cleared up
 FINISHES = "everyone finishes in the end"
-ASKED = "every law can be asked"  # one that fails says nothing, and that is not to pass for a yes
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@
 A watcher looks into a node but never touches it. Reading through the node's own read path would
 leave marks there and hide the faults it should find, so watchers read the disk by themselves.
 
+One that fails over what it is told has a fault of its own (`ASKED`), for which no node is blamed (`World.tell`).
+
 Read next: invariants/, a class each.
 """
 
@@ -23,6 +25,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from andiron.sim.exchange import Exchange
     from andiron.sim.host import Host
+
+
+ASKED = "every law can be asked"  # one that fails says nothing, and that is not to pass for a yes
 
 
 class Violation(Exception):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from andiron.model.ids import Millis
 from andiron.sim.trace import Trace
-from andiron.sim.watcher import Watcher
+from andiron.sim.watcher import ASKED, Violation, Watcher
 
 if TYPE_CHECKING:
     from andiron.sim.host import Host
@@ -76,3 +76,21 @@ class World:
         """Let these be told of everything, in this order."""
         self.watchers.extend(watchers)
         self.onlookers = [each for each in self.watchers if type(each).stepped is not Watcher.stepped]
+
+    def tell(self, what: Callable[[Watcher], None]) -> None:
+        """Tell all who watch, in their order."""
+        _tell(self.watchers, what)
+
+    def tell_onlookers(self, what: Callable[[Watcher], None]) -> None:
+        """Tell those who want to hear of every step."""
+        _tell(self.onlookers, what)
+
+
+def _tell(watchers: Iterable[Watcher], what: Callable[[Watcher], None]) -> None:
+    for watcher in watchers:
+        try:
+            what(watcher)
+        except Violation:
+            raise
+        except Exception as error:
+            raise Violation(ASKED, f"{type(watcher).__name__}: {error!r}") from error

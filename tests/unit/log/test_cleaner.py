@@ -234,6 +234,20 @@ def test_a_damaged_log_is_not_tried_again(world):
     assert world.next_job() is None
 
 
+@pytest.mark.parametrize("change", [lambda log: log.truncate(3, NOW), lambda log: log.delete(NOW)])
+def test_what_a_round_read_while_its_log_was_cut_or_given_up_is_no_damage(world, change):
+    log = world.log(keys=b"aaaaaa")
+    world.next_job()
+    change(log)
+
+    world.cleaner.finish(UncleanableLog("the batch at byte 92 goes beyond 100"), None, NOW)
+
+    world.logs = []
+    again = world.log(keys=b"bbbbbb")
+    assert again.partition == log.partition
+    assert world.next_job() is not None
+
+
 # ── what the node tells it ───────────────────────────────────────────────────────────
 
 

@@ -68,6 +68,16 @@ def test_a_step_that_raises_breaks_a_law(quiet, monkeypatch):
         quiet.create()
 
 
+@pytest.mark.parametrize("hook", ["said", "stepped"])
+def test_a_node_is_not_blamed_for_a_law_that_fails(quiet, hook):
+    def fail(self, *told):
+        raise ZeroDivisionError
+
+    quiet.world.watch([type("Confused", (Watcher,), {hook: fail})()])
+    with pytest.raises(Violation, match=r"every law can be asked: Confused: ZeroDivisionError\(\)"):
+        quiet.create()
+
+
 def test_a_start_without_room_is_an_end_and_no_violation(quiet):
     seen = Seen()
     quiet.world.watch([seen])

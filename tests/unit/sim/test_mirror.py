@@ -1,6 +1,10 @@
+import pytest
+
+from andiron.log.partition_log import PartitionLog
 from andiron.model.ids import TopicPartition
 from andiron.records.record import Record
-from andiron.sim.mirror import Mirror, scan
+from andiron.sim.mirror import WHOLE, Mirror, scan
+from andiron.sim.watcher import Violation
 
 
 def test_a_mirror_follows_its_log_batch_by_batch(quiet):
@@ -77,3 +81,30 @@ def test_a_batch_that_compaction_took_by_a_lost_decision_is_open_to_nobody_and_r
     mirror.spend([0])
     assert (mirror.verdicts.first_open(), list(mirror.spent)) == (None, [0])
     assert not mirror.batches[0].transactional
+
+
+def test_a_place_to_read_on_from_does_not_outlive_the_file_it_is_in(quiet):
+    """As when a log moves to another directory, is compacted there, and comes back with fewer bytes under its base."""
+    quiet.create()
+    quiet.write(b"x" * 40)
+    quiet.write(b"y")
+    partition, log = quiet.partition(), quiet.partition().log
+    assert quiet.mirror().end == 2
+    (_, _), (last, _) = scan(quiet.host, partition)
+    quiet.host.disk.write_file(quiet.path(), bytes(last.raw))
+    partition.log = PartitionLog.open(
+        quiet.host.disk, log.directory, log.partition, log.topic_id, log.settings,
+        now=quiet.world.now, recovery_point=2, clean=True,
+    )  # fmt: skip
+
+    quiet.write(b"z" * 200)
+
+    assert (quiet.mirror().end, quiet.mirror().records[2].value) == (3, b"z" * 200)
+
+
+def test_what_is_no_batch_is_told_with_its_file(quiet):
+    quiet.create()
+    quiet.write(b"x")
+    quiet.host.disk.write_file(quiet.path(), bytes(61))
+    with pytest.raises(Violation, match=f"{WHOLE}: {quiet.path()}, read from byte 0 on: CORRUPT_MESSAGE"):
+        scan(quiet.host, quiet.partition())
