@@ -95,6 +95,12 @@ class LeaderEpochs:
         self._starts[0] = start
         self.changed = True
 
+    def adopt(self, other: LeaderEpochs) -> None:
+        """Know what another log of the same records knows: of some epochs compaction may have left no batch to copy."""
+        if self.entries() != other.entries():
+            self._epochs, self._starts, self.latest = [*other._epochs], [*other._starts], other.latest
+            self.changed = True
+
     def entries(self) -> list[tuple[LeaderEpoch, Offset]]:
         """(epoch, first offset), the oldest first."""
         return [

@@ -101,6 +101,18 @@ def test_only_a_change_asks_to_be_written():
     assert epochs.changed
 
 
+def test_a_copy_of_the_log_adopts_what_it_has_no_batches_of():
+    copy = LeaderEpochs([(2, 60)])
+    copy.adopt(three())
+    assert copy.entries() == three().entries()
+    assert copy.latest == three().latest
+    assert copy.changed
+
+    copy.changed = False
+    copy.adopt(three())
+    assert not copy.changed
+
+
 def test_the_file_is_version_count_and_lines():
     assert three().encode() == b"0\n3\n0 0\n2 40\n3 55\n"
     assert LeaderEpochs.decode(three().encode()).entries() == three().entries()

@@ -173,7 +173,9 @@ class ReplicaMoves:
         return (epoch, end) if epoch < position.last_epoch or end < position.offset else None
 
     def _end_alike(self, held: PartitionLog, copy: PartitionLog, now: Millis) -> None:
-        """A log may end beyond its last batch, where nothing stands any more: so must the copy, in a new segment."""
+        """A log may end beyond its last batch, where nothing stands any more: so must the copy, in a new segment. It
+        also knows of leader epochs that no batch is left of: a copy without them, once it leads, would have followers
+        truncate what is committed (KAFKA-15608)."""
         if copy.start == copy.end < held.end:
             copy.restart_at(held.end, now)
         elif copy.end < held.end:
@@ -181,6 +183,7 @@ class ReplicaMoves:
             if not copy.roll_if_due(now, at_once=True):
                 raise ErrorCode.KAFKA_STORAGE_ERROR.error(f"no segment of the copy can begin at {held.end}")
         copy.advance_start(held.start)
+        copy.epochs.adopt(held.epochs)
 
     def _sync(self, move: Move) -> None:
         """Bring the copy to the disk, beside the loop; it goes on when that is done."""

@@ -266,3 +266,25 @@ def test_the_log_is_moved_though_compaction_left_holes():
     assert node.log("t").directory == "/two/t-0"
     assert values(node) == before
     assert node.log("t").end == 60
+
+
+def test_leader_epochs_go_along_though_compaction_left_nothing_of_some():
+    """A leader that has forgotten an epoch tells a follower whose last record is of it that the two logs part there,
+    and the follower truncates what is committed."""
+    node = SmallNode(log_dirs="/one,/two")
+    node.create("t", cleanup_policy="compact", **SMALL_SEGMENTS, min_cleanable_dirty_ratio="0.01")
+    for number in range(60):
+        node.partition("t").epoch = number // 20
+        node.produce("t", records=node.keyed(b"k", bytes([number]) * 100))
+    node.advance(60_000)
+    node.do_work()
+    assert values(node)[0][0] > 40
+
+    move(node, "/two")
+    node.settle()
+
+    assert node.log("t").directory == "/two/t-0"
+    assert node.log("t").epochs.entries() == [(0, 0), (1, 20), (2, 40)]
+    assert node.partition("t").divergence(last_epoch=1, offset=40) is None
+    node.restart()
+    assert node.log("t").epochs.entries() == [(0, 0), (1, 20), (2, 40)]
