@@ -207,6 +207,7 @@ class ReplicaMoves:
         """The copy is the same as the log: it takes its place."""
         partition, held = move.partition, move.partition.log
         move.copy.producers = held.producers  # which may know of some whose batches are gone
+        move.copy.epochs = held.epochs.copy()  # and so may these
         del self._moves[partition.name]
         try:
             replacing = self._directories.replace(held, move.copy, move.path, now)
