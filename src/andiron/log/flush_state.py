@@ -82,13 +82,17 @@ class FlushState:
     def begin(self, segments: Segments, epochs: LeaderEpochs) -> list[File]:
         """The files to sync; what is not a matter of syncing files is brought to the disk here."""
         if epochs.changed:
-            self._disk.write_file(f"{self._directory}/{LEADER_EPOCHS}", epochs.encode())
-            epochs.changed = False
+            self.write_epochs(epochs)
         if self._names_changed:
             self._disk.sync_directory(self._directory)
             self._disk.sync_directory(self._directory.rpartition("/")[0])
             self._names_changed = False
         return self._begin(segments)
+
+    def write_epochs(self, epochs: LeaderEpochs) -> None:
+        """Bring the leader epochs to the disk."""
+        self._disk.write_file(f"{self._directory}/{LEADER_EPOCHS}", epochs.encode())
+        epochs.note_written()
 
     def settle(self, segments: Segments, epochs: LeaderEpochs) -> UnsyncedFiles:
         """The same for a stop, where many logs are brought to the disk together: nothing is synced here."""
@@ -97,7 +101,8 @@ class FlushState:
             draft = self._disk.open(f"{self._directory}/{LEADER_EPOCHS}{DRAFT}")
             draft.truncate(0)
             draft.append(epochs.encode())
-            epochs.changed, self._names_changed = False, True
+            epochs.note_written()
+            self._names_changed = True
         folders = [self._directory, self._directory.rpartition("/")[0]] if self._names_changed else []
         self._names_changed = False
         files = self._begin(segments)

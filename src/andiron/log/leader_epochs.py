@@ -10,7 +10,10 @@ it truncates there. So offsets agree if their epochs do.
 
 The table is kept as leader-epoch-checkpoint. Batches carry their epochs too, so after a crash the
 scan of the log finds again what the file did not hear of: the file must be written before the
-recovery point moves past an entry, and need not be before.
+recovery point moves past an entry, and need not be before. It is the only one to know of an epoch of
+which compaction has left no batch, or not the first, so a start believes it wherever no batch says otherwise.
+For the same reason it must not tell of epochs that were cut off once a leader's batches, which may come
+with gaps, stand in their place (`was_cut`).
 
 The law: both columns rise. An entry that would break this replaces those it contradicts.
 """
@@ -38,16 +41,17 @@ class EpochEnd(NamedTuple):
 class LeaderEpochs:
     """The leader epochs of one log, each with its first offset."""
 
-    __slots__ = ("_epochs", "_starts", "changed", "latest")
+    __slots__ = ("_epochs", "_starts", "changed", "latest", "was_cut")
 
     def __init__(self, entries: Iterable[tuple[int, int]] = ()) -> None:
         self._epochs: list[int] = []
         self._starts: list[int] = []
         self.latest = NO_EPOCH
         self.changed = False  # since it was last written
+        self.was_cut = False  # since then: what was written tells of epochs that never were
         for epoch, start in entries:
             self.assign(epoch, start)
-        self.changed = False
+        self.note_written()
 
     def assign(self, epoch: int, start: int) -> None:
         """The leader of `epoch` writes from `start` on; knowing that already is fine."""
@@ -62,6 +66,26 @@ class LeaderEpochs:
         self._starts.append(start)
         self.latest = LeaderEpoch(epoch)
         self.changed = True
+
+    def confirm(self, epoch: int, first: int, last: int) -> None:
+        """A batch of `epoch` stands at these offsets: of what the file told, whatever says otherwise is given up."""
+        if epoch < 0 or self.epoch_of(first) == epoch == self.epoch_of(last):
+            return
+        held = self.entries()
+        kept: list[tuple[int, int]] = [
+            (known, start)
+            for known, start in held
+            if (known < epoch and start < first)
+            or (known == epoch and start <= first)
+            or (known > epoch and start > last)
+        ]
+        was_cut = self.was_cut or len(kept) < len(held)
+        if epoch not in (known for known, _ in kept):
+            kept = sorted([*kept, (epoch, first)])
+        self._cut(0)
+        for known, start in kept:
+            self.assign(known, start)
+        self.was_cut = was_cut
 
     def epoch_of(self, offset: int) -> LeaderEpoch:
         """The epoch in which a record at `offset` was, or would be, written; -1 if not known."""
@@ -108,6 +132,10 @@ class LeaderEpochs:
             for epoch, start in zip(self._epochs, self._starts, strict=True)
         ]
 
+    def note_written(self) -> None:
+        """The file tells what stands here."""
+        self.changed = self.was_cut = False
+
     def encode(self) -> bytes:
         """The contents of leader-epoch-checkpoint."""
         return encode_lines(f"{epoch} {start}" for epoch, start in self.entries())
@@ -118,6 +146,7 @@ class LeaderEpochs:
         return cls((whole_number(epoch), whole_number(start)) for epoch, start in decode_lines(data, 2))
 
     def _cut(self, at: int) -> None:
+        self.was_cut = self.was_cut or at < len(self._epochs)
         del self._epochs[at:], self._starts[at:]
         self.latest = LeaderEpoch(self._epochs[-1]) if at else NO_EPOCH
         self.changed = True

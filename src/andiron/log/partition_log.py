@@ -150,6 +150,9 @@ class PartitionLog:
 
     def append_replicated(self, records: Buffer, now: Millis) -> Offset:
         """Take in batches as the leader's log has them; a part of one at the end is left out. Returns the end."""
+        if self.epochs.was_cut:  # or a start finds what was cut off again, in a gap of what comes now
+            with storage(self.partition):
+                self._flushed.write_epochs(self.epochs)
         room = self._segment_bytes - self._active.size
         for run in split(records, self.end, self._active.base, room, self._segment_bytes):
             self._append_run(run, now)

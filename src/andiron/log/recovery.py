@@ -9,10 +9,12 @@ and so is the one that holds the last record below it: that may have been sealed
     │ sealed │ sealed │ sealed      │ active         ✂
     └ trusted ────────┴ recovery point ── scanned ───┘ first batch that is not whole, out of turn or damaged
 
-The scan builds the indexes, the leader epochs and the producers' state anew, for none of what was in
-memory may have reached their files. At the first batch that does not hold the log ends: what follows was
-never flushed, and a log is a prefix of what was appended or it is nothing. So segments after a cut are
-given up, as are those after a gap, unless compaction, which makes gaps, may have made it.
+The scan builds the indexes and the producers' state anew, for none of what was in memory may have reached
+their files, and holds the leader epochs against the batches: their file may not have heard of the last
+ones, and is the only one to know of those that compaction left no batch of. At the first batch that does
+not hold the log ends: what follows was never flushed, and a log is a prefix of what was appended or it is
+nothing. So segments after a cut are given up, as are those after a gap, unless compaction, which makes
+gaps, may have made it.
 
 What was done is told in notices: one line each, for the node's log.
 
@@ -36,7 +38,7 @@ from andiron.log.segment import RELATIVE_OFFSET_MAX, Segment
 from andiron.log.segments import Segments
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Millis, Offset
+from andiron.model.ids import NO_EPOCH, LeaderEpoch, Millis, Offset
 from andiron.records.batch import CONTROL, Batch
 
 _OLD_HEADER = Struct(">qiI")  # offset, size and CRC-32 of a message of the formats before batches
@@ -153,6 +155,7 @@ class _Opening:
         self._settings, self._now, self._notices = settings, now, notices
         self.producers = Producers()
         self.trusted = False
+        self._epoch = NO_EPOCH  # of the last batch before the one that is looked at
 
     def trust(self, sizes: dict[str, int]) -> int | None:
         """Open after a clean stop; returns the end, or None if it was not as clean as it is said to be."""
@@ -174,7 +177,7 @@ class _Opening:
             first -= 1
         self._make_missing_indexes(segments[:first], sizes)
         end = segments[first].base
-        self._epochs.truncate_end(end)
+        self._epoch = self._epochs.epoch_of(end - 1)
         segments.snapshots.keep(segments.bases, end)  # later ones may never have reached the disk
         self.producers = replay_producers(segments, end, self._notices)
         for number in range(first, len(segments)):
@@ -244,12 +247,13 @@ class _Opening:
             return f"{batch} does not follow {end}"
         if not batch.is_intact():
             return f"{batch} fails its checksum"
-        if 0 <= batch.leader_epoch < self._epochs.latest:
-            return f"{batch} is older than epoch {self._epochs.latest} before it"
+        if 0 <= batch.leader_epoch < self._epoch:
+            return f"{batch} is older than epoch {self._epoch} before it"
         return None
 
     def _learn(self, segment: Segment, batch: Batch) -> None:
-        self._epochs.assign(batch.leader_epoch, batch.base_offset)
+        self._epoch = max(self._epoch, LeaderEpoch(batch.leader_epoch))
+        self._epochs.confirm(batch.leader_epoch, batch.base_offset, batch.last_offset)
         if batch.producer_id >= 0:
             aborted = self.producers.replay(batch, batch.base_offset, batch.max_timestamp)
             if aborted is not None:

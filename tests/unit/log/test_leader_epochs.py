@@ -122,3 +122,28 @@ def test_the_file_is_version_count_and_lines():
 def test_a_broken_file_is_refused(data):
     with pytest.raises(CheckpointError):
         LeaderEpochs.decode(data)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "first", "last", "left"),
+    [
+        (2, 45, 46, [(0, 0), (2, 40), (3, 55)]),
+        (3, 70, 71, [(0, 0), (2, 40), (3, 55)]),
+        (4, 70, 71, [(0, 0), (2, 40), (3, 55), (4, 70)]),  # which the file did not hear of
+        (4, 55, 56, [(0, 0), (2, 40), (4, 55)]),
+        (2, 54, 56, [(0, 0), (2, 40)]),  # nobody else began in the middle of it
+        (0, 60, 61, [(0, 0)]),
+        (1, 20, 21, [(0, 0), (1, 20), (2, 40), (3, 55)]),
+    ],
+)
+def test_a_batch_confirms_what_is_known_but_for_what_it_contradicts(epoch, first, last, left):
+    epochs = three()
+    epochs.confirm(epoch, first, last)
+    assert epochs.entries() == left
+    assert epochs.was_cut == (not set(three().entries()) <= set(left))
+
+
+def test_a_copy_has_yet_to_be_written():
+    copied = three().copy()
+    assert copied.entries() == three().entries()
+    assert copied.changed

@@ -8,7 +8,7 @@ import zlib
 import pytest
 
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.records.batch import Batch
+from andiron.records.batch import Batch, stamp
 from andiron.records.control import end_marker
 from andiron.sim.disk import Killed, MemoryDisk, MemoryFile
 from unit.log.logs import FOLDER, append, batch_of, flush, names, offsets, open_log
@@ -348,3 +348,24 @@ def test_a_segment_sealed_after_its_last_flush_is_scanned(disk):
     index.truncate(0)
     index.append(data)
     assert reopen(disk, recovery_point=6).offset_for_time(1_408, 8) == (5, 1_408, 0)
+
+
+def test_an_epoch_that_compaction_left_nothing_of_is_known_after_a_crash(disk):
+    log = filled(disk)
+    flush(log)
+    disk.open(f"{FOLDER}/{log_name(6)}").truncate(0)  # with it went all of epoch 1 but its last batches
+    disk.open(f"{FOLDER}/{log_name(12)}").truncate(0)
+    again = reopen(disk, cleanup_policy=("compact",))
+    assert offsets(again) == [*ALL[:3], ALL[9]]
+    assert again.epochs.entries() == [(0, 0), (1, 8), (2, 16)]
+
+
+def test_an_epoch_that_was_cut_off_is_not_found_again_in_a_gap_after_it(disk):
+    log = filled(disk)
+    flush(log)
+    log.truncate(8, 0)
+    records = bytearray(batch_of(2))
+    stamp(records, 0, 20, 9)
+    log.append_replicated(records, 0)
+    again = reopen(disk, cleanup_policy=("compact",))
+    assert again.epochs.entries() == [(0, 0), (9, 20)]

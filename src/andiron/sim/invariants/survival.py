@@ -8,6 +8,9 @@ What is found must be, byte for byte, what stood there before. A batch that nobo
 follow: the step in which it was appended is the one that was cut short. It may also be the step in which a follower
 gave way to its leader: then it has at least what was committed, as far as the two agreed.
 
+And it knows which leader wrote what (log/leader_epochs.py), also where compaction has left nothing of that: or else it
+would take what another replica has there for its own.
+
 Bits that turned over are the one excuse (weather.py): recovery ends a log before a damaged batch.
 """
 
@@ -109,6 +112,17 @@ class PromisesSurvive(Watcher):
         if not is_damaged:
             check_gone(host, partition, mirror, gone, found)
         mirror.live = {offset: None for offset in found if offset >= log.start}
+        if not mirror.start_fell:
+            _check_epochs(mirror, log)
+
+
+def _check_epochs(mirror: Mirror, log: PartitionLog) -> None:
+    start = max(log.start, mirror.start)
+    for stored in mirror.batches:
+        known = log.epochs.epoch_of(stored.base)
+        if stored.base >= start and known != stored.leader_epoch:
+            how = f"{mirror.name}: {stored.base} was written in epoch {stored.leader_epoch}, and {known} is known"
+            raise Violation(SURVIVES, how)
 
 
 def _follow_gaps(mirror: Mirror, log: PartitionLog, end: End, *, is_empty: bool) -> None:

@@ -1,5 +1,6 @@
 import pytest
 
+from andiron.log.leader_epochs import LeaderEpochs
 from andiron.sim.invariants.survival import PromisesSurvive
 from andiron.sim.watcher import Violation
 from unit.sim.quiet import Quiet
@@ -94,3 +95,13 @@ def test_a_follower_that_was_killed_may_have_given_way_and_not_below_what_is_com
     with pytest.raises(Violation, match="orders-0 ends at 1; 2 was promised"):
         other.start()
         trio.run(3_000)
+
+
+def test_a_start_that_forgets_who_wrote_what_is_noticed(quiet, monkeypatch):
+    quiet.create()
+    quiet.write(b"a")
+    quiet.restart(quiet.host.kill)
+    monkeypatch.setattr(LeaderEpochs, "confirm", lambda *batch: None)
+    quiet.host.kill()
+    with pytest.raises(Violation, match="orders-0: 0 was written in epoch 0, and -1 is known"):
+        quiet.boot()
