@@ -141,9 +141,3 @@ def test_a_batch_confirms_what_is_known_but_for_what_it_contradicts(epoch, first
     epochs.confirm(epoch, first, last)
     assert epochs.entries() == left
     assert epochs.was_cut == (not set(three().entries()) <= set(left))
-
-
-def test_a_copy_has_yet_to_be_written():
-    copied = three().copy()
-    assert copied.entries() == three().entries()
-    assert copied.changed
