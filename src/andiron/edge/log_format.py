@@ -1,7 +1,7 @@
 """How the log of a node is written: a line of text for people, or a JSON object a line for programs.
 
-    text   2026-03-01T12:00:00.123Z INFO andiron.broker.replicas.isr: ISR of partition orders-3 shrank isr=[1,2]
-    json   {"ts": "2026-03-01T12:00:00.123Z", "level": "INFO", "logger": "andiron.broker.replicas.isr", "node": 1,
+    text   2026-03-01T12:00:00.123Z INFO andiron.broker.replicas: ISR of partition orders-3 shrank isr=[1,2]
+    json   {"ts": "2026-03-01T12:00:00.123Z", "level": "INFO", "logger": "andiron.broker.replicas", "node": 1,
             "message": "ISR of partition orders-3 shrank", "partition": "orders-3", "isr": [1, 2]}
 
 Time is UTC, so that the logs of several nodes can be laid side by side. The logger is where the line comes from, and
