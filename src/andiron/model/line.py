@@ -57,8 +57,8 @@ def plain(value: object) -> Value:
     """A value as JSON can have it: a number or a list stays one, everything else is what it calls itself."""
     if value is None or isinstance(value, str | int | float):
         return value
-    if type(value) in (list, tuple):
-        return [plain(each) for each in value]  # type: ignore[attr-defined]
+    if type(value) is list or type(value) is tuple:  # a named tuple has a name of its own
+        return [plain(each) for each in value]
     return str(value)
 
 

@@ -14,14 +14,14 @@ from andiron.model.line import Line
 def record() -> logging.LogRecord:
     """A line of the first second of 2026, and 42 ms."""
     line = Line("ISR of partition {partition} shrank", partition="orders-3", isr=[1, 2])
-    record = logging.LogRecord("andiron.broker.replicas.isr", logging.INFO, "isr.py", 1, line, None, None)
+    record = logging.LogRecord("andiron.broker.replicas", logging.INFO, "replicas.py", 1, line, None, None)
     record.created, record.msecs = 1_767_225_600.042, 42
     return record
 
 
 def test_a_line_of_text_has_time_level_logger_sentence_and_facts(record):
     assert TextFormat().format(record) == (
-        "2026-01-01T00:00:00.042Z INFO andiron.broker.replicas.isr: ISR of partition orders-3 shrank isr=[1,2]"
+        "2026-01-01T00:00:00.042Z INFO andiron.broker.replicas: ISR of partition orders-3 shrank isr=[1,2]"
     )
 
 
@@ -29,7 +29,7 @@ def test_an_object_has_the_facts_as_fields(record):
     assert json.loads(JsonFormat(node=4).format(record)) == {
         "ts": "2026-01-01T00:00:00.042Z",
         "level": "INFO",
-        "logger": "andiron.broker.replicas.isr",
+        "logger": "andiron.broker.replicas",
         "node": 4,
         "message": "ISR of partition orders-3 shrank",
         "partition": "orders-3",
