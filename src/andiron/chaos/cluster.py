@@ -185,14 +185,14 @@ class ChaosCluster:
     def wait_until_up(self, patience_s: float = START_TIMEOUT_S) -> None:
         """Until all nodes are in the cluster."""
         self.wait_until(
-            lambda client: gather(client).up >= set(self.ids), "the nodes did not come up", patience_s
+            lambda client: gather(client, set()).up >= set(self.ids), "the nodes did not come up", patience_s
         )
 
     def wait_until_whole(self, patience_s: float = START_TIMEOUT_S) -> None:
         """Until every node says that all are in the cluster and every replica is in sync."""
 
         def whole(client: Client) -> bool:
-            state = gather(client)
+            state = gather(client, set())
             return state.up >= set(self.ids) and not state.under_replicated and not state.offline
 
         self.wait_until(whole, "the replicas did not come into sync", patience_s, by_all=True)

@@ -311,7 +311,7 @@ class PartitionLog:
 
     def expire_producers(self, now: Millis, expiration_ms: int) -> int:
         """Forget producers that have been silent for producer.id.expiration.ms; returns how many."""
-        return self.producers.expire(wall_time(now), expiration_ms)
+        return self.producers.expire(now, expiration_ms)
 
     # ── the disk ─────────────────────────────────────────────────────────────────────
 

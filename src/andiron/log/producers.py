@@ -11,12 +11,16 @@ A producer numbers its records, per partition, from 0; a batch says which number
 A producer not known here (new, or forgotten after producer.id.expiration.ms) may begin anywhere. A
 higher epoch begins at 0. Numbers wrap from 2^31-1 to 0.
 
+How long a producer has been silent goes by this node's clock, from the first look at it that `expire` takes after its
+last batch. Kafka goes by the timestamps in that batch: there a producer whose records are a day old, or have no
+timestamps, is forgotten while it writes, and what it sends again is then written twice.
+
 A transaction is open from a producer's first transactional batch to the marker that ends it. What
 read_committed readers may see ends before the oldest one open, or ended by a marker that is not
 committed itself yet (`last_stable`). One that is ended is remembered for as long as that, and whoever
 sees the watermark move says so (`committed`): nobody may ever read here.
 
-The law: this state is a function of the log. Whatever is appended, replicated or replayed goes
+The law: this state is a function of the log, but for `idle_since`. Whatever is appended, replicated or replayed goes
 through `replay`, and only what a leader takes from a producer is checked before.
 
 Read next: producer_snapshots.py, how it is kept on disk.
@@ -64,6 +68,7 @@ class ProducerState:
         "coordinator_epoch",
         "epoch",
         "id",
+        "idle_since",
         "last_timestamp",
         "next_sequence",
         "transaction_start",
@@ -74,6 +79,7 @@ class ProducerState:
         self.batches: list[BatchMetadata] = []
         self.next_sequence = 0
         self.last_timestamp: int = NO_TIMESTAMP
+        self.idle_since: int | None = None  # when `expire` first looked at it after its last batch
         self.coordinator_epoch = -1
         self.transaction_start = NO_TRANSACTION
 
@@ -92,6 +98,7 @@ class ProducerState:
         batches.append(batch)
         self.next_sequence = (batch.last_sequence + 1) % _SEQUENCES
         self.last_timestamp = batch.timestamp
+        self.idle_since = None
 
     def duplicate_of(self, first_sequence: int, last_sequence: int) -> BatchMetadata | None:
         """The remembered batch with exactly these sequences."""
@@ -189,11 +196,14 @@ class Producers:
 
     def expire(self, now: int, expiration_ms: int) -> int:
         """Forget producers that have written nothing for so long; returns how many."""
-        gone = [
-            state.id
-            for state in self._states.values()
-            if state.transaction_start == NO_TRANSACTION and now - state.last_timestamp >= expiration_ms
-        ]
+        gone = []
+        for state in self._states.values():
+            if state.transaction_start != NO_TRANSACTION:
+                continue
+            if state.idle_since is None:
+                state.idle_since = now
+            elif now - state.idle_since >= expiration_ms:
+                gone.append(state.id)
         for producer_id in gone:
             del self._states[producer_id]
         return len(gone)
@@ -204,6 +214,7 @@ class Producers:
         if marker is None:
             return None
         state.coordinator_epoch, state.last_timestamp = marker.coordinator_epoch, timestamp
+        state.idle_since = None
         first, state.transaction_start = state.transaction_start, NO_TRANSACTION
         if first == NO_TRANSACTION:
             return None

@@ -119,7 +119,7 @@ def test_expired_producers_are_forgotten():
     log = open_log()
     append(log, producer_id=7, producer_epoch=0, base_sequence=0, timestamp=1_000)
     assert log.expire_producers(2_000, 5_000) == 0
-    assert log.expire_producers(6_000, 5_000) == 1
+    assert log.expire_producers(7_000, 5_000) == 1
     assert append(log, producer_id=7, producer_epoch=0, base_sequence=50).base_offset == 1
 
 

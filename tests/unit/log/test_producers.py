@@ -5,6 +5,7 @@ import pytest
 from andiron.log.abort_index import AbortedTransaction
 from andiron.log.producers import REMEMBERED_BATCHES, Producers
 from andiron.model.errors import ErrorCode, ProtocolError
+from andiron.model.ids import NO_TIMESTAMP
 from andiron.records.batch import Batch
 from andiron.records.control import ControlType, control_batch, end_marker
 from unit.log.logs import batch_of
@@ -122,13 +123,23 @@ def test_one_producer_says_nothing_of_another():
 
 
 def test_silent_producers_are_forgotten_in_time():
-    producers = Producers()
-    producers.replay(data(0), 0, 1_000)
-    producers.replay(data(0, producer=8), 1, 5_000)
+    producers = knowing(data(0), data(0, producer=8))
+    assert producers.expire(1_000, 4_000) == 0
+    producers.replay(data(1, producer=8), 2, 0)
     assert producers.expire(4_999, 4_000) == 0
     assert producers.expire(5_000, 4_000) == 1
     assert producers.get(7) is None
     assert len(producers) == 1
+
+
+@pytest.mark.parametrize("timestamp", [NO_TIMESTAMP, 0, 1 << 50])
+def test_a_producer_that_writes_is_not_forgotten_whatever_the_time_of_its_records(timestamp: int):
+    """Or a batch that it sends again is written twice."""
+    producers = Producers()
+    for sequence, now in enumerate(range(1 << 40, (1 << 40) + 50_000, 1_000)):
+        producers.replay(data(sequence), sequence, timestamp)
+        assert producers.expire(now, 4_000) == 0
+    assert producers.check(data(49)) is not None
 
 
 # ── transactions ─────────────────────────────────────────────────────────────────────
@@ -177,7 +188,8 @@ def test_a_marker_of_an_older_coordinator_is_fenced():
 
 
 def test_a_producer_in_a_transaction_is_not_forgotten():
-    assert knowing(data(0, transactional=True)).expire(1 << 40, 1) == 0
+    producers = knowing(data(0, transactional=True))
+    assert producers.expire(0, 1) == producers.expire(1 << 40, 1) == 0
 
 
 def test_control_records_of_other_kinds_end_nothing():

@@ -3,11 +3,14 @@
     Watcher ──DescribeCluster, DescribeQuorum, Metadata──▶ any node        every few seconds
        └──▶ latest: a Snapshot, or None while nobody answers
 
-A node is up when the cluster says so: a process that runs may still be reading its log, or be alone.
+A node is up when the cluster says so and it can be connected to: a process that runs may still be reading its log, or
+be alone, and the cluster knows of a broker that is let in a moment before that opens its listener.
 """
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,6 +21,7 @@ from andiron.client.blocking.cluster_admin import ClusterAdmin
 from andiron.client.core.cluster_descriptions import health_of
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
+from andiron.model.ids import Address
 
 QUICK_S, SLOW_S = 0.3, 2.0
 PATIENCE = ClientSettings(
@@ -49,19 +53,28 @@ class Snapshot(NamedTuple):
         return " · ".join(facts)
 
 
-def gather(client: Client) -> Snapshot:
-    """Ask whoever answers."""
+def gather(client: Client, connected: set[Address]) -> Snapshot:
+    """Ask whoever answers. Addresses that could be connected to are `connected` from then on, and not tried again."""
     admin = ClusterAdmin(client)
     cluster = admin.describe_cluster()
     partitions = [each for topic in admin.topics() for each in topic.partitions]
     health = [health_of(each, None) for each in partitions]
     return Snapshot(
-        frozenset(cluster.racks()),
+        frozenset(
+            each.id for each in cluster.brokers if not each.fenced and _can_connect(each.address, connected)
+        ),
         _controller(admin),
         len(partitions),
         sum(each.under_replicated for each in health),
         sum(each.offline for each in health),
     )
+
+
+def _can_connect(address: Address, connected: set[Address]) -> bool:
+    if address not in connected:
+        with contextlib.suppress(OSError), socket.create_connection(address, timeout=1.0):
+            connected.add(address)
+    return address in connected
 
 
 def _controller(admin: ClusterAdmin) -> int | None:
@@ -82,6 +95,7 @@ class Watcher:
     def __init__(self, bootstrap: str, expected: int, settings: ClientSettings = PATIENCE) -> None:
         self.latest: Snapshot | None = None
         self._bootstrap, self._expected, self._settings = bootstrap, expected, settings
+        self._connected: set[Address] = set()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
 
@@ -98,7 +112,7 @@ class Watcher:
         while not self._stopped.is_set():
             client = client or Client(self._bootstrap, self._settings)
             try:
-                self.latest = gather(client)
+                self.latest = gather(client, self._connected)
             except AndironError:
                 self.latest = None
                 client.close()
