@@ -32,7 +32,7 @@ from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.broker.settings.live_settings import LiveSettings
-from andiron.log.cleaner import Cleaner, CleanerBudget
+from andiron.log.cleaner import CleanableLog, Cleaner, CleanerBudget
 from andiron.model.effects import Finished, Work
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, wall_time
@@ -106,8 +106,7 @@ class Housekeeping:
     def forget(self, partition: Partition) -> None:
         """A partition was deleted."""
         self._flush_queue.forget(partition)
-        with _noting(Line("Cleaner checkpoint cannot be written; check the disk")):
-            self._cleaner.forget(partition.log)
+        self._cleaner.forget(partition.name)
 
     def gave_up_folders(self) -> None:
         """There may be folders to be removed later."""
@@ -118,11 +117,13 @@ class Housekeeping:
 
     def finished(self, event: Finished, now: Millis) -> None:
         """A round of compaction is over."""
-        changed = None
+        cleaned = None
         with _noting(Line("Compacted segments cannot be put in place; check the disk")):
-            changed = self._cleaner.finish(event.result, event.error, now)
-        partition = self._replica_manager.get(changed.partition) if changed else None
-        if partition is not None:
+            cleaned = self._cleaner.finish(event.result, event.error, now)
+        partition = self._replica_manager.get(cleaned.log.partition) if cleaned else None
+        if cleaned is not None and partition is not None:
+            with _noting(Line("Cleaner checkpoint cannot be written; check the disk")):
+                self._directories.note_cleaned(partition.name, cleaned.cleaned_upto)
             self.gave_up_files(partition)
         self.timetable.at(now, self._clean_once)
 
@@ -230,7 +231,11 @@ class Housekeeping:
             settings.log_cleaner_io_buffer_load_factor,
             settings.log_cleaner_io_max_bytes_per_second,
         )
-        logs = [(p.log, p.watermark) for p in self._replica_manager if p.failure is None]
+        logs = [
+            CleanableLog(each.log, each.watermark, self._directories.cleaned_upto(each.name))
+            for each in self._replica_manager
+            if each.failure is None
+        ]
         job = None
         with _noting(Line("Cleaner cannot choose a log; check the disk")):
             job = self._cleaner.next_job(logs, wall_time(now), means)
