@@ -127,7 +127,8 @@ class Housekeeping:
             self.timetable.at(due, self._remove_folders)
 
     def finished(self, event: Finished, now: Millis) -> None:
-        """A round of compaction is over."""
+        """A round of compaction is over. The next follows at once if it succeeded; after log.cleaner.backoff.ms if not:
+        a full disk would be read over and over for nothing."""
         cleaned = None
         with self._noting(Line("Compacted segments cannot be put in place; check the disk")):
             cleaned = self._cleaner.finish(event.result, event.error, now)
@@ -136,7 +137,7 @@ class Housekeeping:
             with self._noting(Line("Cleaner checkpoint cannot be written; check the disk")):
                 self._directories.note_cleaned(partition.name, cleaned.cleaned_upto)
             self.gave_up_files(partition)
-        self.timetable.at(now, self._clean_once)
+            self.timetable.at(now, self._clean_once)
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────
 

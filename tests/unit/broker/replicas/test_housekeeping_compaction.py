@@ -49,10 +49,12 @@ def test_one_log_is_compacted_at_a_time_and_then_the_next(node):
     assert node.work[0].job.partition != first
 
 
-def test_a_compaction_that_failed_is_tried_again(node):
+def test_a_compaction_that_failed_is_tried_again_after_the_backoff(node):
     fill_compacted(node)
     node.advance(15 * SECOND)
     node.step(Finished(node.work.pop().token, None, "the process died"))
+    node.settle()
+    assert node.work == []
 
     node.advance(15 * SECOND)
     node.do_work()
