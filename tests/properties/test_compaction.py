@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.log.cleaner import Cleaner, CleanerBudget
+from andiron.log.cleaner import CleanableLog, Cleaner, CleanerBudget
 from andiron.log.offset_map import BYTES_PER_SLOT
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
@@ -49,7 +49,7 @@ class History:
     def __post_init__(self):
         self.disk.make_directory("data")
         self.log = self.reopened()
-        self.cleaner = Cleaner(self.disk)
+        self.cleaner, self.cleaned_upto = Cleaner(self.disk), None
         self.appended: dict[int, Record] = {}
         self.aborted: set[int] = set()
         self.open: dict[int, list[int]] = {}
@@ -96,15 +96,23 @@ class History:
         """One round; returns the job, or None if there was nothing to do."""
         means = CleanerBudget(buffer_bytes=int(keys_max * BYTES_PER_SLOT), load_factor=0.9)
         self.flush()
-        job = self.cleaner.next_job([(self.log, self.log.end)], Millis(self.now), means)
+        job = self.next_job(means)
         if job is not None:
             before = self.batches_from(job.end)
             result = job.run(self.disk)
             self.meet_tombstones(result.cleaned_upto, job)
-            self.cleaner.finish(result, None, Millis(self.now))
+            self.finish(result)
             assert self.batches_from(job.end) == before, "what may not be cleaned is untouched"
             self.check(result.cleaned_upto)
         return job
+
+    def next_job(self, means=CleanerBudget()):
+        return self.cleaner.next_job(
+            [CleanableLog(self.log, self.log.end, self.cleaned_upto)], Millis(self.now), means
+        )
+
+    def finish(self, result):
+        self.cleaned_upto = self.cleaner.finish(result, None, Millis(self.now)).cleaned_upto
 
     def flush(self):
         files, end = self.log.unflushed_files()
@@ -265,11 +273,11 @@ def written():
 
 def swap_until(history, change):
     """A round of compaction whose owner dies at the `change`th change of its swap; whether it came so far."""
-    job = history.cleaner.next_job([(history.log, history.log.end)], Millis(history.now))
+    job = history.next_job()
     result = job.run(history.disk)
     assert len(result.replacements) > 1
     history.meet_tombstones(result.cleaned_upto, job)
-    return dies(history, change, lambda: history.cleaner.finish(result, None, Millis(history.now)))
+    return dies(history, change, lambda: history.finish(result))
 
 
 def dies(history, change, doing):

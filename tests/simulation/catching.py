@@ -13,7 +13,7 @@ PLANTED = {1: coordinator_bugs.BUGS, 3: cluster_bugs.BUGS}
 
 # Bugs that show themselves once in thousands of histories, and often where one kind of fault follows upon the other.
 MOODS = {
-    "a_flush_that_could_not_begin_is_forgotten": "full-disks",
+    "a_flush_that_could_not_begin_is_forgotten": "no-inodes",
     "an_earlier_life_of_a_broker_may_join_the_isr": "short-lives",
     "the_first_of_two_fetches_takes_the_news_of_the_second": "small-slices",
 }

@@ -77,7 +77,7 @@ CAUGHT_BY = {
         "a_follower_does_not_hear_where_its_leaders_log_starts": 38,
         "consumers_are_shown_what_is_not_committed": 18,
         "the_first_of_two_fetches_takes_the_news_of_the_second": 6,
-        "a_flush_that_could_not_begin_is_forgotten": 0,
+        "a_flush_that_could_not_begin_is_forgotten": 17,
         "a_broker_that_crashed_is_taken_for_one_that_stopped": 21,
         "epochs_of_leaders_are_not_told_apart": 23,
         "a_leader_does_not_ask_for_two_in_sync": 25,

@@ -338,7 +338,7 @@ class Broker:
                 self.flush_queue.want(partition)
         for partition in in_time:
             self.housekeeping.written(partition)
-        begun = self.flush_queue.start()
+        begun = self.flush_queue.start(now)
         for partition in self.flush_queue.take_refused():
             self.step.moved(partition)
             self.housekeeping.could_not_flush(partition, now)

@@ -67,13 +67,13 @@ def plan_cleaning(
     settings: LogSettings,
     *,
     start: Offset,
-    end: Offset,
     cleaned_upto: Offset | None,
     last_stable: Offset,
     now: Millis,
 ) -> LogToClean:
     """One log's share; `cleaned_upto` is its checkpoint, and the last of `segments` is active."""
-    first_dirty = _first_dirty(start, end, cleaned_upto)
+    # Where retention has gone beyond the checkpoint, that says nothing any more.
+    first_dirty = start if cleaned_upto is None else max(start, cleaned_upto)
     sealed = segments[:-1]
     dirty = sealed[_holder(segments, first_dirty) :]
     uncleanable = min(last_stable, _too_young(dirty, settings, now))
@@ -91,11 +91,6 @@ def plan_cleaning(
 def pick_dirtiest(logs: Iterable[tuple[T, LogToClean]]) -> tuple[T, LogToClean] | None:
     """The log with the largest dirty share; None if there is none."""
     return max(logs, key=lambda log: log[1].dirty_ratio, default=None)
-
-
-def _first_dirty(start: Offset, end: Offset, cleaned_upto: Offset | None) -> Offset:
-    """The checkpoint, unless the log has been cut since, at either end, so that it says nothing any more."""
-    return cleaned_upto if cleaned_upto is not None and start <= cleaned_upto <= end else start
 
 
 def _holder(segments: Sequence[CleanableSegment], offset: int) -> int:

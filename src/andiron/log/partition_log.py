@@ -260,11 +260,13 @@ class PartitionLog:
                 self.end,
                 offset,
             )
-            self._active.file.sync()  # last of all: a log that cannot be synced is cut all the same
-            if self._active.next_offset() < self.end:
-                self._roll(self.end, now)  # where compaction left nothing: the name tells the next start
-            self._disk.sync_directory(self.directory)
-            self.on_cut(self)
+            try:  # last of all: a log that cannot be synced is cut all the same
+                self._active.file.sync()
+                if self._active.next_offset() < self.end:
+                    self._roll(self.end, now)  # where compaction left nothing: the name tells the next start
+                self._disk.sync_directory(self.directory)
+            finally:
+                self.on_cut(self)
         return self.end
 
     def restart_at(self, offset: Offset, now: Millis) -> None:

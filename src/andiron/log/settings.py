@@ -216,8 +216,9 @@ class LogSettings:
         "delete.retention.ms",
         LONG,
         1 * DAY,
-        "How long compaction keeps a tombstone (a key without a value) after it has cleaned up to it: the "
-        "time a reader from the beginning has to see that the key is gone.",
+        "How long compaction keeps a tombstone (a key without a value), and the marker of a transaction that has no "
+        "records left, after it has cleaned up to it: the time a reader from the beginning has to see that the key is "
+        "gone. A consumer that takes longer, or a follower that is away for longer, may miss them, as in Kafka.",
         least=0,
         broker="log.cleaner.delete.retention.ms",
     )

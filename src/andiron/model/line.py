@@ -42,9 +42,9 @@ class Line:
         """All facts, for programs."""
         return {key: plain(value) for key, value in self._facts.items()}
 
-    def because(self, error: object) -> Line:
-        """The same line of a thing that failed, with why."""
-        return Line(self._sentence, **self._facts, error=error)
+    def because(self, error: object, suppressed: int) -> Line:
+        """The same line of a thing that failed, with why, and how many like it were left out since the last."""
+        return Line(self._sentence, **self._facts, error=error, suppressed=suppressed)
 
     def __str__(self) -> str:
         told = [

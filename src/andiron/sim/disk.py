@@ -2,11 +2,12 @@
 
 Without faults it is a plain Disk and what the tests of log/ run on. Its faults:
 
-    crash        what was not synced is lost, or torn, or comes back
-    fuse         the process dies between two operations, in the midst of whatever it was doing
-    fill_up      appends fail until something is removed or free_up is called
-    fail_syncs   nothing reaches the disk any more, and whoever waits for that is told so
-    corrupt      bits turn over in what was safely written
+    crash          what was not synced is lost, or torn, or comes back
+    fuse           the process dies between two operations, in the midst of whatever it was doing
+    fill_up        appends fail until something is removed or free_up is called
+    use_up_inodes  no file can be made until free_up is called; those that are there grow on
+    fail_syncs     nothing reaches the disk any more, and whoever waits for that is told so
+    corrupt        bits turn over in what was safely written
 
 What a power loss may do, as POSIX allows and journaling file systems do it:
 
@@ -92,7 +93,7 @@ class MemoryDisk:
         self.fuse: int | None = None
         self.changes = 0  # by anybody: as long as there are no more, every file is as it was
         self.syncs_fail = False
-        self._capacity = _PLENTY
+        self._capacity, self._has_inodes = _PLENTY, True
         self._names = Names()
         self._files: dict[str, MemoryFile] = {}
 
@@ -106,6 +107,7 @@ class MemoryDisk:
                 raise IsADirectoryError(errno.EISDIR, "a directory", path)
             if node is None:
                 self.burn()
+                self._take_inode(path)
                 node = Content()
                 self._names.link(path, node)
             file = self._files[path] = MemoryFile(self, path, node)
@@ -122,6 +124,7 @@ class MemoryDisk:
 
     def make_directory(self, path: str) -> None:
         self.burn()
+        self._take_inode(path)
         self._names.make_directory(path)
 
     def sync_directory(self, path: str) -> None:
@@ -151,6 +154,7 @@ class MemoryDisk:
     def write_file(self, path: str, data: bytes) -> None:
         self.burn()
         self.check_sync(path)
+        self._take_inode(path)
         content = Content(bytearray(data))
         content.sync()
         self.take_room(len(data), path)
@@ -204,14 +208,18 @@ class MemoryDisk:
         """From now on only `room` more bytes fit."""
         self._capacity = self.used + room
 
+    def use_up_inodes(self) -> None:
+        """From now on no more files fit, however small."""
+        self._has_inodes = False
+
     @property
     def is_bad(self) -> bool:
         """Whether it may refuse to take or to sync something."""
-        return self.syncs_fail or self._capacity != _PLENTY
+        return self.syncs_fail or self._capacity != _PLENTY or not self._has_inodes
 
     def free_up(self) -> None:
         """There is plenty of room again."""
-        self._capacity = _PLENTY
+        self._capacity, self._has_inodes = _PLENTY, True
 
     def corrupt(self, rng: random.Random, path: str, within: range | None = None) -> int:
         """Turn over one bit of a file, or of the bytes `within`; returns the byte's position."""
@@ -244,6 +252,11 @@ class MemoryDisk:
         if self.used + count > self._capacity:
             raise OSError(errno.ENOSPC, "no space left on device", path)
         self.used += count
+
+    def _take_inode(self, path: str) -> None:
+        """Refuse to make a file where none fits any more."""
+        if not self._has_inodes:
+            raise OSError(errno.ENOSPC, "no space left on device", path)
 
     def _forget(self, path: str, content: Content | None) -> None:
         """The file of this name, with this content, is removed or replaced."""

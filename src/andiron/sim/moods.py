@@ -1,7 +1,7 @@
 """How bad it gets: which faults there are, how often they strike, and whether a majority is left alone.
 
     network   connections cut; frames that take seconds; rifts between machines
-    disk      full for a while; slow to sync; unable to sync
+    disk      full for a while, of bytes or of files; slow to sync; unable to sync
     process   stopped, killed or paused, one or several at once or one after the other
     machine   the power goes; bits turn over while it is off; its clock jumps
 
@@ -10,8 +10,10 @@ the edge. So most moods spare a majority, of those who vote and of those who hol
 
 Some faults meet only once in many thousands of histories: a flush of a follower's that cannot begin, a leader that
 takes a broker's earlier incarnation for its present one. Moods of one kind of fault, one upon the other, bring these
-about; no seed falls into them by itself, they are asked for (`--mood`). In small slices every request of several
-entries is done in several steps (broker/node/slice_sizes.py), with the requests of others in between.
+about; no seed falls into them by itself, they are asked for (`--mood`). A flush cannot begin where records were
+appended and the leader epochs, a file of their own, cannot be written: almost never on a disk that is full to the byte,
+and at any change of leader on one without inodes. In small slices every request of several entries is done in several
+steps (broker/node/slice_sizes.py), with the requests of others in between.
 
 Bits turn over only where a node is by itself: what a replica has lost without noticing, no cluster can make good.
 
@@ -62,6 +64,7 @@ SINGLE_MINDED = {
     mood.name: mood
     for mood in (
         Mood("full-disks", 1_500, ("full", "full", "kill", "stop")),
+        Mood("no-inodes", 1_500, ("no inodes", "no inodes", "kill", "stop")),
         Mood("short-lives", 1_500, ("kill", "kill", "stop", "lag")),
         Mood("bad-lines", 800, ("lag", "lag", "rift", "cut")),
         Mood("small-slices", 800, ("lag", "lag", "rift", "cut"), slice=1),

@@ -1,7 +1,8 @@
 """The weather: makes things go wrong, one after the other, and lets them pass. From calm to storm (moods.py).
 
     cut, lag, rift           connections, all frames, some machines from others, for a while
-    full, slow, dead disk    the disk of a node, for a while
+    full, no inodes          a node's disk has no room, for bytes or for files, for a while
+    slow, dead disk          it takes long to sync, or cannot
     stop, kill, power        a node, now or in the midst of what it does next; crowd: several at once; roll: all in turn
     pause, jump              a node's time
 
@@ -46,6 +47,7 @@ class Weather(Watcher):
             "lag": self._lag,
             "rift": self._rift,
             "full": lambda: self._to_one(self._full),
+            "no inodes": lambda: self._to_one(self._no_inodes),
             "slow": lambda: self._to_one(self._slow),
             "stop": lambda: self._to_one(Host.stop),
             "kill": lambda: self._to_one(lambda host: self._end(host, End.KILLED)),
@@ -158,6 +160,11 @@ class Weather(Watcher):
 
     def _full(self, host: Host) -> None:
         host.disk.fill_up(self._chance.choice([0, 100, 1_000, 3_000]))
+        self._for_a_while()
+
+    def _no_inodes(self, host: Host) -> None:
+        """Appends succeed, and what is written to a file of its own does not: a checkpoint, the next segment."""
+        host.disk.use_up_inodes()
         self._for_a_while()
 
     def _slow(self, host: Host) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from andiron.edge.disk import PosixDisk
 from andiron.edge.worker import Worker
-from andiron.log.cleaner import Cleaner
+from andiron.log.cleaner import CleanableLog, Cleaner
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.ids import TopicId, TopicPartition
@@ -191,11 +191,11 @@ def test_a_log_is_compacted_in_the_child(worker, wakes, tmp_path):
     log.note_flushed(end)  # what is not on the disk is not compacted
     cleaner = Cleaner(disk)
 
-    worker.submit(1, cleaner.next_job([(log, log.end)], 1))
+    worker.submit(1, cleaner.next_job([CleanableLog(log, log.end, None)], 1))
     finished = one(worker, wakes)
 
     assert finished.error is None
-    assert cleaner.finish(finished.result, finished.error, 1) is log
+    assert cleaner.finish(finished.result, finished.error, 1).log is log
     found = log.read(0, 1 << 20, log.end)
     assert [record.value for batch in iterate(found.read()) for record in records_of(batch)] == [b"7"]
     disk.close_all()

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from andiron.log.checkpoints import CLEANED_UPTO, decode_offsets
-from andiron.log.cleaner import Cleaner, CleanerBudget
+from andiron.log.cleaner import CleanableLog, Cleaner, CleanerBudget
 from andiron.log.compaction import UncleanableLog
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
@@ -19,13 +18,13 @@ NOW = 5_000
 
 
 class World:
-    """A cleaner and the logs of one directory."""
+    """A cleaner, the logs of one directory, and how far they are clean."""
 
     def __init__(self):
         self.disk = MemoryDisk()
         self.disk.make_directory("data")
         self.cleaner = Cleaner(self.disk)
-        self.logs = []
+        self.logs, self.cleaned = [], {}
 
     def log(self, topic="t", settings=SETTINGS, *, keys=b"", **producer):
         """A log with one record for each byte of `keys`, two to a segment."""
@@ -44,13 +43,15 @@ class World:
         flush(log)
 
     def next_job(self, means=CleanerBudget()):
-        return self.cleaner.next_job([(log, log.end) for log in self.logs], NOW, means)
+        logs = [CleanableLog(log, log.end, self.cleaned.get(log.partition)) for log in self.logs]
+        return self.cleaner.next_job(logs, NOW, means)
 
     def finish(self, job):
-        return self.cleaner.finish(job.run(self.disk), None, NOW)
-
-    def checkpoint(self):
-        return decode_offsets(self.disk.read_file(f"data/{CLEANED_UPTO}"))
+        """The log, if the round has cleaned it."""
+        cleaned = self.cleaner.finish(job.run(self.disk), None, NOW)
+        if cleaned is not None:
+            self.cleaned[cleaned.log.partition] = cleaned.cleaned_upto
+        return cleaned and cleaned.log
 
     def litter(self, topic="t"):
         return [name for name in self.disk.names(f"data/{topic}-0") if name.endswith(".cleaned")]
@@ -70,7 +71,7 @@ def left(log):
     return found
 
 
-def test_a_round_cleans_a_log_and_notes_how_far(world):
+def test_a_round_cleans_a_log_and_says_how_far(world):
     log = world.log(keys=b"abaabc")
 
     job = world.next_job()
@@ -78,7 +79,7 @@ def test_a_round_cleans_a_log_and_notes_how_far(world):
     assert world.finish(job) is log
 
     assert left(log) == [(1, b"b"), (3, b"a"), (4, b"b"), (5, b"c")]  # the last two are in the active segment
-    assert world.checkpoint() == {log.partition: job.end}
+    assert world.cleaned == {log.partition: job.end}
     assert world.cleaner.under_way is None
     assert world.litter() == []
 
@@ -99,13 +100,6 @@ def test_another_cleaner_goes_on_from_the_checkpoint(world):
     world.cleaner = Cleaner(world.disk)
 
     assert world.next_job() is None
-
-
-def test_a_broken_checkpoint_is_taken_as_none(world):
-    world.log(keys=b"aaaaaa")
-    world.disk.write_file(f"data/{CLEANED_UPTO}", b"what is this?")
-
-    assert world.next_job().first_dirty == 0
 
 
 def test_only_one_round_runs_at_a_time_and_the_dirtiest_log_goes_first(world):
@@ -144,8 +138,8 @@ def test_a_job_gets_the_means_and_what_it_must_know_of_producers(world):
 def test_nothing_beyond_the_watermark_is_cleaned(world):
     log = world.log(keys=b"aaaaaaaa")
 
-    assert world.cleaner.next_job([(log, 1)], NOW) is None
-    assert world.cleaner.next_job([(log, 5)], NOW).end == 4
+    assert world.cleaner.next_job([CleanableLog(log, 1, None)], NOW) is None
+    assert world.cleaner.next_job([CleanableLog(log, 5, None)], NOW).end == 4
 
 
 def test_what_is_not_on_the_disk_supersedes_nothing_yet(world):
@@ -156,15 +150,6 @@ def test_what_is_not_on_the_disk_supersedes_nothing_yet(world):
 
     assert log.segments.bases[-1] > log.flushed_end == 4
     assert world.next_job().end == 4
-
-
-def test_a_checkpoint_that_cannot_be_written_costs_nothing_but_time(world):
-    log = world.log(keys=b"aaaaaa")
-    result = world.next_job().run(world.disk)
-    world.disk.fill_up()
-
-    assert world.cleaner.finish(result, None, NOW) is log
-    assert world.next_job() is None
 
 
 # ── results that come too late ───────────────────────────────────────────────────────
@@ -188,7 +173,7 @@ def test_a_result_is_dropped_if_the_log_is_gone_and_another_has_its_name(world):
     old = world.log(keys=b"aaaaaaaa")
     job = world.next_job()
     old.delete(NOW)
-    world.cleaner.forget(old)
+    world.cleaner.forget(old.partition)
     world.logs.clear()
     new = world.log(keys=b"bcdefghi")
 
@@ -232,6 +217,8 @@ def test_a_damaged_log_is_not_tried_again(world):
     world.cleaner.finish(UncleanableLog("rotten"), None, NOW)
 
     assert world.next_job() is None
+    world.cleaner.forget(world.logs[0].partition)
+    assert world.next_job() is not None, "one that comes under its name is another"
 
 
 @pytest.mark.parametrize("change", [lambda log: log.truncate(3, NOW), lambda log: log.delete(NOW)])
@@ -246,37 +233,3 @@ def test_what_a_round_read_while_its_log_was_cut_or_given_up_is_no_damage(world,
     again = world.log(keys=b"bbbbbb")
     assert again.partition == log.partition
     assert world.next_job() is not None
-
-
-# ── what the node tells it ───────────────────────────────────────────────────────────
-
-
-def test_after_a_cut_what_comes_there_is_dirty(world):
-    log = world.log(keys=b"aaaaaaaa")
-    world.finish(world.next_job())
-
-    end = log.truncate(3, NOW)
-    world.cleaner.cut(log, end)
-    world.write(log, b"bbbbbbbb")
-
-    assert world.checkpoint() == {log.partition: end}
-    assert world.next_job().first_dirty == end
-
-
-def test_a_cut_beyond_what_is_clean_changes_nothing(world):
-    log = world.log(keys=b"aaaaaaaa")
-    job = world.next_job()
-    world.finish(job)
-
-    world.cleaner.cut(log, log.end)
-
-    assert world.checkpoint() == {log.partition: job.end}
-
-
-def test_a_log_that_is_gone_is_forgotten(world):
-    log = world.log(keys=b"aaaaaaaa")
-    world.finish(world.next_job())
-
-    world.cleaner.forget(log)
-
-    assert world.checkpoint() == {}

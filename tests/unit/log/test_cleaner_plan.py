@@ -22,12 +22,11 @@ SEGMENTS = [
 ]
 
 
-def share(segments=SEGMENTS, *, start=0, end=35, cleaned_upto=None, last_stable=35, now=10_000, **settings):
+def share(segments=SEGMENTS, *, start=0, cleaned_upto=None, last_stable=35, now=10_000, **settings):
     return plan_cleaning(
         segments,
         LogSettings(**settings),
         start=start,
-        end=end,
         cleaned_upto=cleaned_upto,
         last_stable=last_stable,
         now=now,
@@ -47,10 +46,9 @@ def test_a_segment_cleaned_in_part_counts_on_both_sides():
     assert share(cleaned_upto=15) == (15, 30, 300, 500, False)
 
 
-def test_a_checkpoint_outside_the_log_says_nothing():
+def test_a_checkpoint_below_the_start_of_the_log_says_nothing():
     assert share(start=12, cleaned_upto=5).first_dirty == 12
-    assert share(cleaned_upto=36).first_dirty == 0
-    assert share(cleaned_upto=35).first_dirty == 35
+    assert share(start=12, cleaned_upto=35).first_dirty == 35
 
 
 def test_nothing_at_or_after_the_last_stable_offset_is_cleaned():

@@ -150,6 +150,22 @@ def test_a_cut_is_told_when_it_is_on_the_disk():
     assert log.flushed_end <= log.end < end
 
 
+def test_a_cut_that_cannot_be_brought_to_the_disk_is_told_all_the_same():
+    disk = MemoryDisk()
+    log = filled(disk=disk)
+    end = log.end
+    told = cutting(log)
+
+    def check_sync(path):
+        raise OSError(5, "cannot be written", path)
+
+    disk.check_sync = check_sync
+    assert code_of(lambda: log.truncate(end - 2, 0)) is ErrorCode.KAFKA_STORAGE_ERROR
+
+    assert told == [(log.flushed_end, log.end)]
+    assert log.end < end
+
+
 def test_a_log_that_begins_again_tells_so():
     log = filled()
     told = cutting(log)

@@ -108,6 +108,21 @@ def test_the_same_seed_leaves_the_same_disk():
     assert [content(disk) for disk in crashes(make)] == [content(disk) for disk in crashes(make)]
 
 
+def test_without_inodes_no_file_can_be_made_and_those_that_are_there_grow(disk):
+    file = disk.open("a")
+    disk.use_up_inodes()
+
+    file.append(b"more")
+    for make in (disk.open, disk.make_directory, lambda path: disk.write_file(path, b"")):
+        with pytest.raises(OSError, match="no space left"):
+            make("b")
+    assert disk.is_bad and not disk.exists("b")
+
+    disk.free_up()
+    disk.write_file("b", b"x")
+    assert not disk.is_bad
+
+
 def test_a_full_disk_refuses_an_append_whole(disk):
     file = disk.open("/data/a")
     disk.fill_up(room=5)

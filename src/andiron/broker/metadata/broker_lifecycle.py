@@ -29,6 +29,7 @@ from typing import Any
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.controller_registration import ControllerRegistration
 from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import LEAVING_ALONE_MS, LEAVING_MS, LIFECYCLE_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
@@ -113,6 +114,7 @@ class BrokerLifecycle:
         self._asking = False  # a request to the controller is under way
         self._due = NEVER
         self._was_fenced = False
+        self._log_limiter = LogLimiter()
 
     def start(
         self,
@@ -301,10 +303,11 @@ class BrokerLifecycle:
         def refused(error: ProtocolError) -> Any:
             if error.code is not ErrorCode.REQUEST_TIMED_OUT:
                 return kind(error_code=error.code.number)
-            log.warning(Line(
-                "Controller does not answer broker {broker}, which asks again; see `andiron cluster quorum`",
-                broker=self.me, error=error.detail,
-            ))  # fmt: skip
+            if (suppressed := self._log_limiter.again(self.me, self._step.now)) is not None:
+                log.warning(Line(
+                    "Controller does not answer broker {broker}, which asks again; see `andiron cluster quorum`",
+                    broker=self.me, error=error.detail, suppressed=suppressed,
+                ))  # fmt: skip
             return None
 
         self._step.later(wait.or_else(refused), answered)

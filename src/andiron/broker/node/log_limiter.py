@@ -1,4 +1,5 @@
-"""Lines of the log that could come with every request: each is written now and then, with how often it was left out.
+"""Lines of the log that could come with every request, or every try: each is written once a minute, with how often it
+was left out meanwhile.
 
     12:00:00 ERROR Produce is refused … error="No space left on device" suppressed=0
     12:01:00 ERROR Produce is refused … error="No space left on device" suppressed=18211

@@ -19,6 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.replicas.partition import Partition
 from andiron.log.disk import File
 from andiron.model.effects import Flush, Flushed
@@ -42,6 +43,7 @@ class FlushQueue:
         self._files: list[tuple[File, Synced]] = []  # wanted
         self._synced: dict[int, Synced] = {}  # under way
         self._token = 0
+        self._log_limiter = LogLimiter()
 
     def want(self, partition: Partition) -> None:
         """Bring what this partition holds now to the disk, soon."""
@@ -52,7 +54,7 @@ class FlushQueue:
         """Bring a file that is no partition's to the disk, and say so."""
         self._files.append((file, synced))
 
-    def start(self) -> list[Flush]:
+    def start(self, now: Millis) -> list[Flush]:
         """The flushes that can begin now; asked at the end of each step."""
         begun = self._start_files() if self._files else []
         if not self._wanted:
@@ -62,7 +64,7 @@ class FlushQueue:
             try:
                 files, end = partition.log.unflushed_files()
             except ProtocolError as error:
-                self._could_not_begin(partition, error)
+                self._could_not_begin(partition, error, now)
                 continue
             self._token += 1
             self._under_way[self._token] = partition, end
@@ -101,12 +103,13 @@ class FlushQueue:
         refused, self._refused = self._refused, []
         return refused
 
-    def _could_not_begin(self, partition: Partition, error: ProtocolError) -> None:
+    def _could_not_begin(self, partition: Partition, error: ProtocolError, now: Millis) -> None:
         """The disk is full, say. Nothing is lost by that: the next flush that is wanted may well begin."""
-        log.error(Line(
-            "Partition {partition} cannot be flushed; check the disk",
-            partition=partition.name, error=error.detail,
-        ))  # fmt: skip
+        if (suppressed := self._log_limiter.again(partition.name, now)) is not None:
+            log.error(Line(
+                "Partition {partition} cannot be flushed; check the disk",
+                partition=partition.name, error=error.detail, suppressed=suppressed,
+            ))  # fmt: skip
         partition.flush_trouble = error.detail
         self._refused.append(partition)
 

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import FIRST_ROUND_MS, FLUSH_AGAIN_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.timetable import Timetable
@@ -32,7 +33,7 @@ from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.broker.replicas.replication_quota import ReplicationQuota
 from andiron.broker.settings.live_settings import LiveSettings
-from andiron.log.cleaner import Cleaner, CleanerBudget
+from andiron.log.cleaner import CleanableLog, Cleaner, CleanerBudget
 from andiron.model.effects import Finished, Work
 from andiron.model.errors import ProtocolError
 from andiron.model.ids import NEVER, Millis, wall_time
@@ -61,6 +62,7 @@ class Housekeeping:
         self.moves = ReplicaMoves(directories, replica_manager, flush_queue, quota, self.timetable, step)
         self._removal_at = NEVER  # when the next folder is removed
         self._token = 0
+        self._log_limiter = LogLimiter()
 
     def start(self, now: Millis) -> None:
         """Put everything that recurs on the timetable."""
@@ -80,6 +82,15 @@ class Housekeeping:
         """Do what is due."""
         self.timetable.run(now)
         self.gave_up_folders()
+
+    @contextmanager
+    def _noting(self, trouble: Line) -> Iterator[None]:
+        """What the disk refuses now it may grant the next time: it is noted once a minute, and the house is kept on."""
+        try:
+            yield
+        except (OSError, ProtocolError) as error:
+            if (suppressed := self._log_limiter.again(trouble.message, self._step.now)) is not None:
+                log.error(trouble.because(error, suppressed))
 
     # ── what the rest of the node tells ──────────────────────────────────────────────
 
@@ -106,8 +117,7 @@ class Housekeeping:
     def forget(self, partition: Partition) -> None:
         """A partition was deleted."""
         self._flush_queue.forget(partition)
-        with _noting(Line("Cleaner checkpoint cannot be written; check the disk")):
-            self._cleaner.forget(partition.log)
+        self._cleaner.forget(partition.name)
 
     def gave_up_folders(self) -> None:
         """There may be folders to be removed later."""
@@ -117,33 +127,36 @@ class Housekeeping:
             self.timetable.at(due, self._remove_folders)
 
     def finished(self, event: Finished, now: Millis) -> None:
-        """A round of compaction is over."""
-        changed = None
-        with _noting(Line("Compacted segments cannot be put in place; check the disk")):
-            changed = self._cleaner.finish(event.result, event.error, now)
-        partition = self._replica_manager.get(changed.partition) if changed else None
-        if partition is not None:
+        """A round of compaction is over. The next follows at once if it succeeded; after log.cleaner.backoff.ms if not:
+        a full disk would be read over and over for nothing."""
+        cleaned = None
+        with self._noting(Line("Compacted segments cannot be put in place; check the disk")):
+            cleaned = self._cleaner.finish(event.result, event.error, now)
+        partition = self._replica_manager.get(cleaned.log.partition) if cleaned else None
+        if cleaned is not None and partition is not None:
+            with self._noting(Line("Cleaner checkpoint cannot be written; check the disk")):
+                self._directories.note_cleaned(partition.name, cleaned.cleaned_upto)
             self.gave_up_files(partition)
-        self.timetable.at(now, self._clean_once)
+            self.timetable.at(now, self._clean_once)
 
     # ── checkpoints ──────────────────────────────────────────────────────────────────
 
     def _checkpoint(self, now: Millis) -> None:
         interval_ms = self._settings.current().log_flush_offset_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint)
-        with _noting(Line("Recovery points cannot be written; check the disk")):
+        with self._noting(Line("Recovery points cannot be written; check the disk")):
             self._checkpoints.save_ends()
 
     def _checkpoint_watermarks(self, now: Millis) -> None:
         interval_ms = self._settings.current().replica_high_watermark_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_watermarks)
-        with _noting(Line("High watermarks cannot be written; check the disk")):
+        with self._noting(Line("High watermarks cannot be written; check the disk")):
             self._checkpoints.save_watermarks()
 
     def _checkpoint_starts(self, now: Millis) -> None:
         interval_ms = self._settings.current().log_flush_start_offset_checkpoint_interval_ms
         self.timetable.at(Millis(now + max(1, interval_ms)), self._checkpoint_starts)
-        with _noting(Line("Log start offsets cannot be written; check the disk")):
+        with self._noting(Line("Log start offsets cannot be written; check the disk")):
             self._checkpoints.save_starts()
 
     # ── retention ────────────────────────────────────────────────────────────────────
@@ -160,7 +173,7 @@ class Housekeeping:
         expiration_ms = self._settings.current().producer_id_expiration_ms
         for count, partition in enumerate(rest, 1):
             if not partition.retired:
-                with _noting(
+                with self._noting(
                     Line(
                         "Retention of partition {partition} failed; check the disk", partition=partition.name
                     )
@@ -195,13 +208,13 @@ class Housekeeping:
 
     def _remove_files(self, partition: Partition, now: Millis) -> None:
         for path in partition.log.segments.due_removals(now):
-            with _noting(Line("File that was given up cannot be removed", file=path)):
+            with self._noting(Line("File that was given up cannot be removed", file=path)):
                 self._disk.remove(path)
 
     def _remove_folders(self, now: Millis) -> None:
         """One at a time: a folder can hold many files."""
         self._removal_at = NEVER
-        with _noting(Line("Folder that was given up cannot be removed")):
+        with self._noting(Line("Folder that was given up cannot be removed")):
             self._directories.remove_due(now)
         self.gave_up_folders()
 
@@ -230,9 +243,13 @@ class Housekeeping:
             settings.log_cleaner_io_buffer_load_factor,
             settings.log_cleaner_io_max_bytes_per_second,
         )
-        logs = [(p.log, p.watermark) for p in self._replica_manager if p.failure is None]
+        logs = [
+            CleanableLog(each.log, each.watermark, self._directories.cleaned_upto(each.name))
+            for each in self._replica_manager
+            if each.failure is None
+        ]
         job = None
-        with _noting(Line("Cleaner cannot choose a log; check the disk")):
+        with self._noting(Line("Cleaner cannot choose a log; check the disk")):
             job = self._cleaner.next_job(logs, wall_time(now), means)
         if job is not None:
             self._token += 1
@@ -242,12 +259,3 @@ class Housekeeping:
 def most_deleted(gone: Counter[tuple[str, str]]) -> list[str]:
     """Of which topics, and by which rule, a round of retention has deleted most; however many topics there are."""
     return [f"{count} of {topic} by {rule}" for (topic, rule), count in gone.most_common(TOPICS_TOLD)]
-
-
-@contextmanager
-def _noting(trouble: Line) -> Iterator[None]:
-    """What the disk refuses now it may grant the next time: it is noted, and the house is kept on."""
-    try:
-        yield
-    except (OSError, ProtocolError) as error:
-        log.error(trouble.because(error))

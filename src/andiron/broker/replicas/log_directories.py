@@ -11,8 +11,9 @@ that belongs to another cluster or node is refused before anything in it is touc
 
 A folder belongs to a topic's id and not to its name. One that is left over from a topic that was deleted goes with it,
 though a crash came between; one of which no metadata speaks is kept as -stray, if its files show that it is a
-partition's at all. And a checkpoint must not outlive its log: a new log of that name would be taken to be whole up to
-where the old one was, and to start where that one did.
+partition's at all. And a checkpoint must not outlive its log: a new log of that name would be taken to be whole and
+clean up to where the old one was, and to start where that one did. Nor may it say more than its log has: a log that is
+cut, by its follower or as it is opened, brings down whatever it ends below (`_lower_checkpoints`).
 
 A replica that moves to another directory is copied there first (replica_moves.py). Each name that a folder has on the
 way tells a start what to do:
@@ -33,7 +34,7 @@ from collections.abc import Container, Iterable
 
 from andiron.controller.topics import METADATA_TOPIC
 from andiron.log import partition_metadata
-from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
+from andiron.log.checkpoints import CLEANED_UPTO, LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.log.directory import Identity, LogDirectory
 from andiron.log.directory import owners as owners_of
 from andiron.log.disk import Disk
@@ -57,7 +58,7 @@ from andiron.model.line import Line
 log = logging.getLogger(__name__)
 
 Offsets = dict[TopicPartition, Offset]
-CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, WATERMARKS)  # the cleaner keeps its own
+CHECKPOINTS = (RECOVERY_POINTS, LOG_STARTS, WATERMARKS, CLEANED_UPTO)
 
 
 class LogDirectories:
@@ -161,9 +162,10 @@ class LogDirectories:
         return self._directories[min(self._counts, key=self._counts.__getitem__)]
 
     def _lower_checkpoints(self, directory: LogDirectory, opened: PartitionLog) -> None:
-        """A log may have been cut below them; what is appended there would be taken for synced, or for committed."""
+        """A log may have been cut below them; what is appended there would be taken for synced, committed or clean."""
+        ends = {RECOVERY_POINTS: opened.flushed_end, WATERMARKS: opened.end, CLEANED_UPTO: opened.end}
         is_lower = False
-        for checkpoint, offset in ((RECOVERY_POINTS, opened.flushed_end), (WATERMARKS, opened.end)):
+        for checkpoint, offset in ends.items():
             saved = self._saved[directory.path][checkpoint]
             if offset < saved.get(opened.partition, 0):
                 saved[opened.partition], is_lower = offset, True
@@ -287,11 +289,13 @@ class LogDirectories:
         return self.disk.exists(held.directory)
 
     def _note_future(self, current: PartitionLog, future: PartitionLog, target: LogDirectory) -> None:
-        """What the checkpoints are to say of the copy from the moment on in which it is the log."""
+        """What the checkpoints are to say of the copy from the moment on in which it is the log. How far it is clean
+        nobody knows: the log may have been compacted after it was copied."""
         name, saved = current.partition, self._saved[target.path]
         watermark = self._offset(WATERMARKS, name)
-        for checkpoint, offset in zip(CHECKPOINTS, (future.end, current.start, watermark), strict=True):
-            saved[checkpoint][name] = Offset(offset)
+        said = {RECOVERY_POINTS: future.end, LOG_STARTS: current.start, WATERMARKS: watermark}
+        for checkpoint, offset in said.items():
+            saved[checkpoint][name] = offset
             self._stale[target.path, checkpoint] = None
         self._save_stale()
 
@@ -341,6 +345,17 @@ class LogDirectories:
                 self._save(path, checkpoint, self._saved[path][checkpoint])
             except OSError as error:
                 raise ErrorCode.KAFKA_STORAGE_ERROR.error(str(error)) from error
+
+    def cleaned_upto(self, name: TopicPartition) -> Offset | None:
+        """Up to where compaction has cleaned a log; None if it never has, or not in the directory it lies in now."""
+        return self._saved[self._homes[name].path][CLEANED_UPTO].get(name)
+
+    def note_cleaned(self, name: TopicPartition, offset: Offset) -> None:
+        """Compaction has cleaned a log up to `offset`. Where that cannot be written, it counts until the next start."""
+        path = self._homes[name].path
+        cleaned = self._saved[path][CLEANED_UPTO]
+        cleaned[name] = offset
+        self._save(path, CLEANED_UPTO, cleaned)
 
     def leave_clean_mark(self, broker_epoch: int) -> None:
         for directory in self._directories.values():

@@ -317,7 +317,7 @@ class BrokerSettings:
         "log.cleaner.backoff.ms",
         LONG,
         15 * SECOND,
-        "How long to wait before looking again when no log needs compaction.",
+        "How long to wait before looking again when no log needs compaction, or one could not be compacted.",
         least=0,
         reload="live",
     )

@@ -3,7 +3,7 @@
 growth.py      a log only grows, by what was sent, each sequence once and in turn
 survival.py    what was promised survives a stop, a kill, a power loss
 acks.py        what is acknowledged stands in the log; what is in turn is taken
-offsets.py     start ≤ last stable ≤ watermark ≤ end; watermarks go forward
+offsets.py     start ≤ last stable ≤ watermark ≤ end; watermarks go forward; nothing beyond the end is clean
 retention.py   records go when they may
 compaction.py  the latest of each key stays
 reading.py     readers are shown the log, all of it and nothing else

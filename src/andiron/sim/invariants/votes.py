@@ -1,5 +1,5 @@
-"""A voter votes once in an epoch, whatever happens to it in between, for one that has all that it has itself; and never
-goes back to an earlier one.
+"""A voter votes once in an epoch, whatever happens to it in between, for a node of its cluster that has all that it has
+itself; and never goes back to an earlier one.
 
 Read from where it must be written before anybody is told: the file `quorum-state` (quorum/election_state.py),
 whenever that has changed. It also says which leader a node knows of in an epoch: no two nodes may know different ones.
@@ -15,6 +15,7 @@ from andiron.sim.host import Host
 from andiron.sim.watcher import Violation, Watcher
 
 ONCE = "a voter votes once in an epoch"
+KNOWN = "a stranger is neither voted for nor followed"
 ENOUGH = "a voter votes for who has as much"
 BACK = "epochs of the quorum go forward"
 ONE = "the quorum has one leader in an epoch"
@@ -42,10 +43,11 @@ class VotersVoteOnce(Watcher):
         if self._files.get(host.number) != data:
             self._files[host.number] = data
             fields = json.loads(data)
-            epoch, voted = fields["leaderEpoch"], fields["votedId"]
+            epoch, voted, leader = fields["leaderEpoch"], fields["votedId"], fields["leaderId"]
+            _check_known(host, epoch, voted, leader)
             if voted != NOBODY and (host.number, epoch) not in self._votes:
                 _check_candidate(host, epoch, voted)
-            self._look(host.number, epoch, voted, fields["leaderId"])
+            self._look(host.number, epoch, voted, leader)
 
     def _look(self, node: int, epoch: int, voted: int, leader: int) -> None:
         if epoch < self._epochs.get(node, 0):
@@ -59,6 +61,13 @@ class VotersVoteOnce(Watcher):
             if known != leader:
                 how = f"epoch {epoch}: {known} by node-{by}, {leader} by node-{node}"
                 raise Violation(ONE, how)
+
+
+def _check_known(host: Host, epoch: int, voted: int, leader: int) -> None:
+    """Both are nodes of this cluster, or nobody."""
+    for node in (voted, leader):
+        if node != NOBODY and node not in host.world.hosts:
+            raise Violation(KNOWN, f"{host.name} in epoch {epoch}: node-{node}, which is not there")
 
 
 def _check_candidate(host: Host, epoch: int, voted: int) -> None:

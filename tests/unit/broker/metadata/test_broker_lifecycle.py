@@ -257,6 +257,17 @@ def test_a_heartbeat_that_nobody_answers_is_followed_by_another_soon():
     assert broker.lifecycle.state is BrokerState.RUNNING
 
 
+def test_a_controller_that_goes_on_being_silent_is_in_the_log_once_a_minute(caplog):
+    broker = LoneBroker().serving()
+    began = broker.now
+    while broker.now <= began + 60_000 + HEARTBEAT_MS:
+        broker.pass_time(HEARTBEAT_MS)
+        broker.answer(ErrorCode.REQUEST_TIMED_OUT)
+
+    told = [each for each in caplog.messages if each.startswith("Controller does not answer broker 1")]
+    assert [each.rpartition(" ")[2] for each in told] == ["suppressed=0", "suppressed=29"]
+
+
 def test_when_another_would_leave_it_says_at_once_how_far_it_has_read():
     """The one that leaves waits until all know who leads instead."""
     broker = LoneBroker().serving()

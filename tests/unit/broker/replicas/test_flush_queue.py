@@ -37,7 +37,7 @@ def append(partition):
 
 
 def test_nothing_wanted_is_nothing_to_do(flushing):
-    assert flushing.start() == []
+    assert flushing.start(0) == []
 
 
 def test_a_flush_is_for_the_files_of_the_log(disk, flushing):
@@ -45,17 +45,17 @@ def test_a_flush_is_for_the_files_of_the_log(disk, flushing):
     append(partition)
     flushing.want(partition)
 
-    [flush] = flushing.start()
+    [flush] = flushing.start(0)
 
     assert partition.log.segments.active.file in flush.files
-    assert flushing.start() == []
+    assert flushing.start(0) == []
 
 
 def test_a_flush_vouches_for_what_was_there_when_it_began(disk, flushing):
     partition = leading(disk)
     append(partition)
     flushing.want(partition)
-    [flush] = flushing.start()
+    [flush] = flushing.start(0)
     append(partition)
 
     assert flushing.done(Flushed(flush.token), 0) is partition
@@ -67,14 +67,14 @@ def test_what_is_wanted_meanwhile_waits_for_the_one_under_way(disk, flushing):
     partition = leading(disk)
     append(partition)
     flushing.want(partition)
-    [first] = flushing.start()
+    [first] = flushing.start(0)
     append(partition)
     flushing.want(partition)
     flushing.want(partition)
-    assert flushing.start() == []
+    assert flushing.start(0) == []
 
     flushing.done(Flushed(first.token), 0)
-    [second] = flushing.start()
+    [second] = flushing.start(0)
     flushing.done(Flushed(second.token), 0)
 
     assert partition.log.flushed_end == 2
@@ -86,7 +86,7 @@ def test_partitions_do_not_wait_for_each_other(disk, flushing):
         append(partition)
         flushing.want(partition)
 
-    flushes = flushing.start()
+    flushes = flushing.start(0)
 
     assert len({flush.token for flush in flushes}) == 3
     for flush, partition in zip(reversed(flushes), reversed(partitions), strict=True):
@@ -97,7 +97,7 @@ def test_a_failed_flush_ends_the_partition(disk, flushing):
     partition = leading(disk)
     append(partition)
     flushing.want(partition)
-    [flush] = flushing.start()
+    [flush] = flushing.start(0)
 
     flushing.done(Flushed(flush.token, "EIO"), 0)
 
@@ -111,15 +111,26 @@ def test_a_flush_that_cannot_begin_is_told_and_may_be_tried_again(disk, flushing
     disk.fill_up()
     flushing.want(partition)
 
-    assert flushing.start() == []
+    assert flushing.start(0) == []
     assert (flushing.take_refused(), flushing.take_refused()) == ([partition], [])
     assert "no space" in partition.flush_trouble
 
     disk.free_up()
     flushing.want(partition)
-    [flush] = flushing.start()
+    [flush] = flushing.start(0)
     flushing.done(Flushed(flush.token), 0)
     assert (partition.flush_trouble, partition.failure, partition.log.flushed_end) == (None, None, 1)
+
+
+def test_a_flush_that_goes_on_failing_to_begin_is_in_the_log_once_a_minute(disk, flushing, caplog):
+    partition = leading(disk)
+    append(partition)
+    disk.fill_up()
+    for second in range(61):
+        flushing.want(partition)
+        flushing.start(second * 1_000)
+
+    assert [message.rpartition(" ")[2] for message in caplog.messages] == ["suppressed=0", "suppressed=59"]
 
 
 def test_a_partition_that_is_forgotten_is_not_flushed_any_more(disk, flushing):
@@ -129,7 +140,7 @@ def test_a_partition_that_is_forgotten_is_not_flushed_any_more(disk, flushing):
 
     flushing.forget(partition)
 
-    assert flushing.start() == []
+    assert flushing.start(0) == []
 
 
 def test_a_file_that_is_no_partitions_is_synced_once_and_its_owner_told(disk, flushing):
@@ -137,8 +148,8 @@ def test_a_file_that_is_no_partitions_is_synced_once_and_its_owner_told(disk, fl
     file, told = disk.open("/data/x"), []
     flushing.sync(file, lambda error, now: told.append((error, now)))
 
-    [flush] = flushing.start()
+    [flush] = flushing.start(0)
     assert flush.files == (file,)
-    assert flushing.start() == []
+    assert flushing.start(0) == []
     assert flushing.done(Flushed(flush.token, "gone"), 7) is None
     assert told == [("gone", 7)]

@@ -66,6 +66,18 @@ def test_a_log_start_is_written_down_where_whole_segments_are_gone(node):
     assert checkpoint(node, LOG_STARTS) == {"t-0": 3}
 
 
+def test_a_checkpoint_that_cannot_be_written_is_in_the_log_once_a_minute(caplog):
+    node = SmallNode(replica_high_watermark_checkpoint_interval_ms="5000")
+    node.create("t")
+    produce_many(node, "t", 3)
+
+    with patch.object(node.disk, "write_file", side_effect=OSError(28, "No space left on device")):
+        node.advance(66 * SECOND)
+
+    told = [each for each in caplog.messages if each.startswith("High watermarks cannot be written")]
+    assert [each.rpartition(" ")[2] for each in told] == ["suppressed=0", "suppressed=11"]
+
+
 def test_a_start_that_takes_long_writes_down_nothing_before_it_knows_its_partitions(node):
     node.create("t")
     node.produce("t", b"a")

@@ -1,7 +1,8 @@
 """Compaction from the plan to the swap, through Work and Finished."""
 
+from andiron.log.checkpoints import CLEANED_UPTO, decode_offsets
 from andiron.model.effects import Finished
-from worlds.compacting import fill_compacted, records
+from worlds.compacting import fill_compacted, records, write_compacted
 from worlds.node import SmallNode, error_of
 
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
@@ -48,10 +49,12 @@ def test_one_log_is_compacted_at_a_time_and_then_the_next(node):
     assert node.work[0].job.partition != first
 
 
-def test_a_compaction_that_failed_is_tried_again(node):
+def test_a_compaction_that_failed_is_tried_again_after_the_backoff(node):
     fill_compacted(node)
     node.advance(15 * SECOND)
     node.step(Finished(node.work.pop().token, None, "the process died"))
+    node.settle()
+    assert node.work == []
 
     node.advance(15 * SECOND)
     node.do_work()
@@ -116,6 +119,80 @@ def test_what_is_compacted_is_so_after_a_restart(node):
     for clean in (True, False):
         node.restart(clean)
         assert records(node) == before
+
+
+def cleaner_checkpoint(node, directory="/data"):
+    return decode_offsets(node.disk.read_file(f"{directory}/{CLEANED_UPTO}"))
+
+
+def test_a_restart_goes_on_from_the_cleaner_checkpoint(node):
+    fill_compacted(node)
+    node.advance(15 * SECOND)
+    upto = node.work[0].job.end
+    node.do_work()
+    assert cleaner_checkpoint(node) == {("t", 0): upto}
+
+    node.restart()
+    node.advance(15 * SECOND)
+    assert node.work == []
+    write_compacted(node)
+    node.advance(15 * SECOND)
+
+    assert node.work[0].job.first_dirty == upto
+
+
+def test_a_cleaner_checkpoint_that_cannot_be_written_counts_until_the_next_start(node):
+    fill_compacted(node)
+    node.advance(15 * SECOND)
+    upto = node.work[0].job.end
+    write_file = node.disk.write_file
+
+    def refuse(path, data):
+        raise OSError(28, "No space left on device", path)
+
+    node.disk.write_file = refuse
+    node.do_work()
+    node.disk.write_file = write_file
+
+    write_compacted(node)
+    node.advance(15 * SECOND)
+    assert node.work[0].job.first_dirty == upto
+    node.restart()
+    node.advance(15 * SECOND)
+    assert node.work[0].job.first_dirty == 0
+
+
+def truncated_by_another_leader(node, end):
+    """Another broker leads for a while, whose log ends at `end`, as after an unclean election; then this one again."""
+    partition, image = node.partition("t"), node.node.broker.image.topics["t"].partitions[0]
+    take_role = node.node.broker.replica_manager._take_role
+    other = image._replace(leader=2, leader_epoch=1, partition_epoch=1, replicas=(1, 2), isr=(2,))
+    take_role(partition, other, node.now)
+    partition.go_to(0, end, node.now)
+    take_role(partition, image._replace(leader_epoch=2, partition_epoch=2), node.now)
+
+
+def test_what_is_written_after_a_truncation_below_the_cleaner_checkpoint_is_compacted(node):
+    """A tombstone that passed for clean would go in time, and the record that it deletes would come back."""
+    fill_compacted(node, rounds=0, delete_retention_ms=MINUTE)
+    node.produce("t", records=node.keyed(b"deleted", b"value"))
+    write_compacted(node)
+    node.advance(15 * SECOND)
+    node.do_work()
+    upto = cleaner_checkpoint(node)["t", 0]
+
+    truncated_by_another_leader(node, upto - 1)
+    end = node.log("t").end
+    assert cleaner_checkpoint(node) == {("t", 0): end}
+    node.produce("t", records=node.keyed(b"deleted", None))
+    write_compacted(node)
+    for _ in range(2):
+        node.advance(2 * MINUTE)
+        node.do_work()
+        write_compacted(node)
+
+    assert end < upto
+    assert b"deleted" not in {record.key for record in records(node)}
 
 
 def test_a_full_disk_does_not_end_the_deletion_of_a_compacted_topic(node):

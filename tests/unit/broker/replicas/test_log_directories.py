@@ -5,7 +5,7 @@ import random
 import pytest
 
 from andiron.broker.replicas.log_directories import LogDirectories
-from andiron.log.checkpoints import LOG_STARTS, RECOVERY_POINTS, WATERMARKS
+from andiron.log.checkpoints import CLEANED_UPTO, LOG_STARTS, RECOVERY_POINTS, WATERMARKS
 from andiron.log.directory import DirectoryError, Identity
 from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
@@ -309,12 +309,14 @@ def test_a_log_that_is_made_under_the_name_of_one_that_is_gone_hears_nothing_of_
     write(log, 5)
     for checkpoint in (RECOVERY_POINTS, LOG_STARTS):
         directories.save(checkpoint, {ORDERS: 4})
+    directories.note_cleaned(ORDERS, 4)
     directories.give_up(log, now=0)
 
     new = open_log(directories, topic_id=OTHER_ID)
 
     assert new.start == 0
-    for checkpoint in (RECOVERY_POINTS, LOG_STARTS):
+    assert directories.cleaned_upto(ORDERS) is None
+    for checkpoint in (RECOVERY_POINTS, LOG_STARTS, CLEANED_UPTO):
         assert b"orders" not in disk.read_file(f"/data/{checkpoint}"), (
             "it is forgotten before there is a new one"
         )
@@ -345,7 +347,7 @@ def test_checkpoints_of_logs_without_a_folder_are_dropped_at_the_start(disk):
 
 
 def test_a_log_that_was_cut_below_its_checkpoints_brings_them_down(disk):
-    """What is written there next is neither synced nor committed, and a start that is cut short must know it too."""
+    """What is written there next is neither synced, committed nor clean, and a start that is cut short must know it."""
     directories = opened(disk)
     held = open_log(directories)
     write(held, 3)
@@ -353,13 +355,41 @@ def test_a_log_that_was_cut_below_its_checkpoints_brings_them_down(disk):
         file.sync()
     for checkpoint in (RECOVERY_POINTS, WATERMARKS):
         directories.save(checkpoint, {ORDERS: 3})
+    directories.note_cleaned(ORDERS, 3)
     path = held.segments.active.path
     disk.corrupt(random.Random(1), path, range(held.size - 5, held.size))
 
-    assert open_log(opened(disk)).end == 2
-
-    for checkpoint in (RECOVERY_POINTS, WATERMARKS):
+    again = opened(disk)
+    held = open_log(again)
+    assert (held.end, again.cleaned_upto(ORDERS)) == (2, 2)
+    for checkpoint in (RECOVERY_POINTS, WATERMARKS, CLEANED_UPTO):
         assert b"orders 0 2" in disk.read_file(f"/data/{checkpoint}")
+
+    held.truncate(1, 0)
+    assert again.cleaned_upto(ORDERS) == 1
+    held.restart_at(0, 0)
+    assert again.cleaned_upto(ORDERS) == 0
+    for checkpoint in (WATERMARKS, CLEANED_UPTO):
+        assert b"orders 0 0" in disk.read_file(f"/data/{checkpoint}")
+
+
+@pytest.mark.parametrize("crashes", [False, True])
+def test_how_far_a_log_is_clean_is_forgotten_where_it_moves_away(disk, crashes):
+    """Else it would count for what comes back: the log may be cut, or made anew, where it is meanwhile."""
+    directories = opened(disk, "/one", "/two")
+    log = open_log(directories)
+    write(log, 3)
+    directories.note_cleaned(ORDERS, 3)
+    for path in ("/two", "/one"):
+        future = directories.open_future(ORDERS, ID, log.settings, path, 0)
+        log = directories.replace(log, future, path, 0)
+        if crashes:
+            directories = opened(disk, "/one", "/two")
+            log = open_log(directories)
+
+    assert directories.directory_of(ORDERS) == "/one"
+    assert directories.cleaned_upto(ORDERS) is None
+    assert b"orders" not in disk.read_file(f"/one/{CLEANED_UPTO}")
 
 
 def test_a_folder_that_is_a_partitions_by_its_name_alone_is_not_renamed(disk):

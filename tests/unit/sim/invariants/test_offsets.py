@@ -34,6 +34,12 @@ def test_a_watermark_that_never_comes_is_noticed_at_rest(quiet):
             watcher.rested(quiet.host)
 
 
+def test_more_that_is_clean_than_there_is_is_noticed(quiet):
+    quiet.host.node.broker.directories.note_cleaned(quiet.partition().name, 9)
+    with pytest.raises(Violation, match="orders-0 ends at 3, clean up to 9"):
+        quiet.write(b"c")
+
+
 def test_more_flushed_than_there_is_is_noticed(quiet):
     quiet.partition().log._flushed.end = 9
     with pytest.raises(Violation, match="flushed 9"):

@@ -2,7 +2,7 @@ import pytest
 
 from andiron.model.ids import LeaderEpoch, Offset
 from andiron.quorum.events import LogEnd
-from andiron.sim.invariants.votes import VotersVoteOnce, _check_candidate
+from andiron.sim.invariants.votes import VotersVoteOnce, _check_candidate, _check_known
 from andiron.sim.watcher import Violation
 
 
@@ -52,3 +52,10 @@ def test_a_vote_for_one_that_has_less_is_noticed(trio, monkeypatch):
     with pytest.raises(Violation, match=f"votes for node-{leader.number} in {epoch}"):
         _check_candidate(voter, epoch, leader.number)
     _check_candidate(voter, epoch + 1, leader.number)
+
+
+@pytest.mark.parametrize(("voted", "leader"), [(66, -1), (-1, 66)])
+def test_a_stranger_that_is_believed_is_noticed(trio, voted, leader):
+    _check_known(trio.hosts[0], 5, 2, -1)
+    with pytest.raises(Violation, match="node-1 in epoch 5: node-66, which is not there"):
+        _check_known(trio.hosts[0], 5, voted, leader)
