@@ -355,5 +355,5 @@ def test_a_group_is_removed_by_one_record():
 def test_what_members_say_is_told_apart_from_what_it_takes_to_keep_them():
     group = ClassicGroup("g", Timers(), Millis(0))
     for number in range(100):
-        group.expect(f"m{number}")
-    assert group.bytes_said < 100 * 10 < group.bytes_held
+        group.add_pending(f"m{number}")
+    assert group.metadata_bytes < 100 * 10 < group.bytes_held
