@@ -20,7 +20,7 @@ from andiron.cli.failure import INTERRUPTED, Failure
 from andiron.cli.formats import Render, TemplateError, renderer
 from andiron.cli.options import bootstrap_option
 from andiron.cli.output import remark
-from andiron.cli.ranges import Bounds, Point, held_up, parse_point, positions
+from andiron.cli.ranges import Bounds, Point, before_open_transactions, parse_point, positions
 from andiron.cli.selections import show_partitions
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
@@ -134,7 +134,7 @@ def consume(
             chosen = _partitions(client, topic, numbers)
             bounds = Bounds(Admin(client), chosen, committed=committed)
             places = positions(bounds, start, end, follow=follow)
-            if held := held_up(bounds, places):
+            if held := before_open_transactions(bounds, places):
                 remark(
                     f"a transaction is open in {show_partitions(held)}: from its first record on nothing is shown "
                     "before it ends, but with --read-uncommitted; "

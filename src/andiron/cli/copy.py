@@ -168,7 +168,7 @@ def copy(
 
 
 class CopyWatch:
-    """Shows how far it is, and brings groups along, both now and then."""
+    """Shows the progress of a copy, and copies groups' offsets, both now and then."""
 
     def __init__(
         self, screen: Screen, groups: Groups | None, clock: Callable[[], float] = time.monotonic
@@ -180,7 +180,7 @@ class CopyWatch:
         self._said: set[str] = set()
 
     def look(self, copier: Copier) -> None:
-        """After a round."""
+        """After a round: show the progress, and copy groups' offsets if it is time."""
         now = self._clock()
         if sys.stderr.isatty() and now - self._shown_at >= SHOWN_S:
             self._shown_at = now

@@ -79,7 +79,7 @@ def properties(*, data: str, config: str | None, chosen: dict[str, str], as_json
 
 
 def _given(directory: str, config: str | None) -> dict[str, str] | None:
-    """With what the node was started, where a file tells: one of `andiron up --brokers` lies beside its data."""
+    """The settings that the node was started with: --config's, or those beside the data of `andiron up --brokers`."""
     beside = os.path.join(os.path.dirname(directory), PROPERTIES)
     path = config or (beside if is_cluster(os.path.dirname(os.path.dirname(directory))) else None)
     if path is None:

@@ -97,7 +97,7 @@ def verify(directory: str, as_json: bool) -> None:
 
 
 def _files(path: str, indexes: bool) -> Iterator[DataFile]:
-    """The file itself, or all files of a folder and of the folders in it."""
+    """The log files at a path: the file itself, or all files of a folder and of the folders in it."""
     if not os.path.isdir(path):
         yield data_file(path)
         return

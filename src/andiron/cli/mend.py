@@ -1,4 +1,4 @@
-"""`andiron log mend`: a damaged metadata log is made to hold again, with as much kept as can be.
+"""`andiron log mend`: repairs a damaged metadata log (`__cluster_metadata-0`), with as much kept as can be.
 
 A start refuses damage in what was committed (broker/metadata/metadata_damage.py) and names this command. It shows what
 would be kept and what lost, and changes nothing until it is told to; the damaged files stay beside the log.
@@ -67,7 +67,7 @@ def mend(directory: str, execute: bool, as_json: bool) -> None:
 def _as_json(
     folder: str, damage: Damage | None, plan: MendingPlan | None, *, mended: bool, aside: list[str]
 ) -> dict[str, Any]:
-    """For programs; `damage` is null where all of it holds."""
+    """Damage and plan as JSON; `damage` is null where there is none."""
     if damage is None or plan is None:
         return {"folder": folder, "damage": None, "mended": False}
     return {

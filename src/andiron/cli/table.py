@@ -1,4 +1,4 @@
-"""`andiron table`: what a table holds of the log, and whether it holds all of it once."""
+"""`andiron table`: the commits of a Parquet or Delta table with their offsets, and a check against the log."""
 
 from __future__ import annotations
 

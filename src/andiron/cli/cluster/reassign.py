@@ -127,7 +127,7 @@ def planned(
     replication_factor: int | None,
     given: dict[TopicPartition, list[int]] | None,
 ) -> list[Change]:
-    """What is to change: as a plan says, or so that replicas are spread over these brokers."""
+    """The replica changes: as a plan's file says, or so that replicas are spread over these brokers."""
     admin = ClusterAdmin(client)
     cluster = admin.describe_cluster()
     everything = replicas_of(admin.topics())
@@ -152,7 +152,7 @@ def carry_out(
     throttle: int | None,
     say: Callable[[str], None],
 ) -> None:
-    """Begin, and follow it to the end if asked."""
+    """Start the reassignments, throttled if asked, and with --wait follow them to the end."""
     moving = ReplicaMoves(client)
     moving.begin(moves, throttle)
     if not wait:
