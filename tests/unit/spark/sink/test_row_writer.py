@@ -111,7 +111,7 @@ def test_a_task_whose_run_was_superseded_meanwhile_takes_back_what_it_wrote(
     with pytest.raises(SinkError, match="was taken over by another run"):
         writer.write_decided(write, overtaken(), first=True)
 
-    eventually(lambda: Ledger(field.client)._open(write.sink) == {})
+    eventually(lambda: Ledger(field.client)._list_open(write.sink) == {})
     assert field.topics.values(topic) == []
 
 
