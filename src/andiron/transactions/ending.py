@@ -16,7 +16,7 @@ The second last row on the left is the fault that Jepsen found. It is the protoc
 the late request is in no way different from one that is in time.
 
 A transaction whose time is up, or whose holder is driven out, is aborted as under version 2 whatever its client
-speaks. A holder that asks to abort what was aborted because of its time gets its next epoch, and can go on.
+speaks. A holder that asks to abort what was aborted because of its time gets its next epoch, and can go on (KIP-588).
 """
 
 from __future__ import annotations

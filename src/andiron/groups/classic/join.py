@@ -129,8 +129,8 @@ class Joining:
     def _back_in_place(
         self, group: ClassicGroup, member: ClassicMember, former_leader: str | None
     ) -> JoinGroupResponse:
-        """The generation goes on. A leader that does not know of `skip_assignment` is told that another one leads,
-        or it would assign again, in a generation that has been assigned."""
+        """The JoinGroup response of a static member that is back in its generation, which goes on. A leader learns by
+        `skip_assignment` (KIP-814) that it need not assign; an older one is told that another leads, or it would."""
         response = joined(group, member)
         if self._asked.version >= SKIP_ASSIGNMENT_SINCE:
             response.skip_assignment = group.leader == member.id
