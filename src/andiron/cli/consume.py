@@ -102,7 +102,7 @@ def consume(
     headers: bool,
     bootstrap: str,
 ) -> None:
-    """Read the records of TOPIC: from the earliest to the present end, unless told otherwise.
+    """Read the records of TOPIC, by default from the earliest to the present end.
 
     \b
     WHERE is one of

@@ -100,7 +100,9 @@ def copy(
     rate: float | None,
     as_json: bool,
 ) -> None:
-    """Copy topics from one cluster to another: Kafka, Andiron, or anything that speaks Kafka's protocol.
+    """Copy topics, records and groups from one cluster to another.
+
+    Either may be Kafka, Andiron, or anything else that speaks Kafka's protocol.
 
     TOPIC is a name or a pattern ('orders*'); without one all topics are copied but internal ones. Topics are made with
     their partitions and settings. Records keep their keys, values, headers, timestamps, compression and order, and

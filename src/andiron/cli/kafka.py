@@ -47,7 +47,9 @@ def kafka() -> None:
 )
 @json_option
 def properties(*, data: str, config: str | None, chosen: dict[str, str], as_json: bool) -> None:
-    """Print the server.properties with which Kafka opens a node's folder, and what it does differently.
+    """Print the server.properties with which Kafka opens a node's folder.
+
+    Comments in it say what Kafka does differently.
 
     Nothing is changed. Stop the node first (SIGTERM, Ctrl-C), then start Kafka with the file; back again, stop Kafka
     and start `andiron up --config` with it.

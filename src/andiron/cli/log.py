@@ -74,7 +74,9 @@ def dump(path: str, records: bool, indexes: bool, as_json: bool) -> None:
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, readable=True))
 @json_option
 def verify(directory: str, as_json: bool) -> None:
-    """Check a data folder, one partition's, or a local cluster's: exit code 0 if all holds, 1 if something does not.
+    """Check a data folder, a partition's folder, or a local cluster's.
+
+    The exit code is 0 if all holds, and 1 if something does not.
 
     Every batch is read and held against its checksum; offsets and epochs must rise, index entries point at
     batches, snapshots be whole, checkpoints lie within their logs. Notes tell what is not wrong but worth

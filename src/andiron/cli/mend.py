@@ -35,7 +35,9 @@ from andiron.quorum.snapshot_format import parse_file_name
 @click.option("--execute", is_flag=True, help="Do it; without this it is only shown.")
 @json_option
 def mend(directory: str, execute: bool, as_json: bool) -> None:
-    """Take the damage out of a stopped node's metadata log: show what is kept and what is lost, then --execute.
+    """Repair the damaged metadata log of a stopped node.
+
+    Without --execute, only show what would be kept and what lost.
 
     What is whole behind the damage can be kept where a snapshot stands for what is damaged; else the log is cut
     there, and the topics that were made later are gone: their records stay on the disk, in folders that the next

@@ -96,7 +96,7 @@ def _check_broker(cluster: ClusterState, broker: int, topics: list[Topic]) -> No
     named = any(broker in each for each in replicas_of(topics).values())
     if broker not in [each.id for each in cluster.brokers] and not named:
         ids = ", ".join(str(each.id) for each in cluster.brokers)
-        raise Failure(f"there is no broker {broker}; there are {ids}")
+        raise Failure(f"there is no broker {broker}; the cluster has {ids}")
 
 
 def _drain_replicas(
