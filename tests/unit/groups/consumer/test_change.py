@@ -129,7 +129,7 @@ def test_a_member_is_replaced_with_all_that_it_had():
     assert list(changes.group.targets) == ["b"]
 
 
-def test_also_when_it_reads_something_else_from_now_on():
+def test_a_member_is_replaced_also_with_another_subscription():
     changes = Changes()
     changes.says("a", READS_T._replace(instance_id="i"))
     change = changes.change()
@@ -143,7 +143,7 @@ def test_also_when_it_reads_something_else_from_now_on():
     assert list(changes.group.targets) == ["b"]
 
 
-def test_a_member_can_settle_for_the_last_target():
+def test_a_member_is_reconciled_with_the_last_target_unless_it_is_stale():
     changes = Changes()
     changes.says("a", READS_T)
     change = changes.change()

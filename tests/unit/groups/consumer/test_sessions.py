@@ -69,13 +69,13 @@ def test_one_who_waits_for_a_partition_is_to_come_soon():
 
 
 @pytest.mark.parametrize(("usual_ms", "soon_ms"), [(5_000, 250), (500, 100), (50, 50)])
-def test_but_not_so_soon_that_its_client_gives_up_before_it_is_answered(usual_ms, soon_ms):
+def test_a_shortened_heartbeat_interval_is_never_below_what_clients_bear(usual_ms, soon_ms):
     waiting = MEMBER.at(5, UNRELEASED_PARTITIONS, {})
 
     assert Timed(heartbeat_ms=usual_ms).sessions.heartbeat_interval_ms("g", waiting) == soon_ms
 
 
-def test_nor_before_it_has_taken_what_it_was_given():
+def test_a_heartbeat_interval_is_not_shortened_before_the_assignment_is_acknowledged():
     sessions, waiting = Timed().sessions, MEMBER.at(5, UNRELEASED_PARTITIONS, {T: {0: 5, 1: 5}})
 
     sessions.tells_assignment("g", waiting, [], news=True)
@@ -105,7 +105,7 @@ def test_who_owns_nothing_and_is_given_nothing_has_nothing_to_acknowledge():
     assert not sessions.tells_assignment("g", MEMBER, None, news=False)
 
 
-def test_one_who_is_gone_owes_nothing():
+def test_a_member_that_left_has_no_assignment_to_acknowledge():
     sessions, member = Timed().sessions, MEMBER.at(5, STABLE, {T: {0: 5}})
 
     sessions.tells_assignment("g", member, [], news=True)
@@ -142,7 +142,7 @@ def test_a_classic_member_must_join_within_its_rebalance_timeout_from_when_it_is
     assert timed.due() == (JOIN, 60_000)
 
 
-def test_and_then_sync():
+def test_a_classic_member_must_sync_within_its_rebalance_timeout():
     timed = Timed()
 
     timed.sessions.must_join("g", CLASSIC, Millis(0))
