@@ -27,7 +27,8 @@ def config() -> None:
     """Settings: what a topic or a broker does when nobody says otherwise.
 
     A value may be given to a topic, to one broker or to all of them while they run, or in a broker's
-    server.properties; the first of these that has one counts, else the default.
+    server.properties; the first of these that has one counts, else the default. Kafka's tool for this is
+    kafka-configs.
     """
 
 

@@ -74,7 +74,8 @@ def as_point(context: click.Context, parameter: click.Parameter, text: str | Non
     "--read-committed/--read-uncommitted",
     "committed",
     default=True,
-    help="Leave out what was aborted and stop before what is still open, which is the default; or show that too.",
+    help="Leave out what was aborted and stop before what is still open (isolation.level), which is the default; "
+    "or show that too.",
 )
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, which `produce --json` takes.")
 @click.option(

@@ -27,7 +27,7 @@ def group() -> None:
     """Groups: consumers that share the work on some topics, and the offsets up to which it is done.
 
     Each partition is read by one member at a time. What a group has committed outlives its members, so that
-    whoever comes next goes on from there.
+    whoever comes next goes on from there. Kafka's tool for this is kafka-consumer-groups.
     """
 
 

@@ -43,7 +43,7 @@ def dump(path: str, records: bool, indexes: bool, as_json: bool) -> None:
     """Show what a file or folder holds: batches, indexes, snapshots, checkpoints.
 
     Of __cluster_metadata the records are shown in any case, in words. With --json every line is an object. The exit
-    code is 1 if there is nothing to show, or something that cannot be read.
+    code is 1 if there is nothing to show, or something that cannot be read. Kafka's tool for this is kafka-dump-log.
 
     \b
     Examples:

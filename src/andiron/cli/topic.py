@@ -22,7 +22,7 @@ def topic() -> None:
     """Topics: what records are written to and read from.
 
     A topic is split into partitions, each a log of its own: order holds within one, and as many consumers can
-    share the work as there are partitions.
+    share the work as there are partitions. Kafka's tool for this is kafka-topics.
     """
 
 

@@ -38,7 +38,7 @@ def transaction() -> None:
     """Transactions: records and offsets in several partitions that count together, or not at all.
 
     A producer has a transactional id, under which a coordinator knows what it has begun. While a transaction is
-    open, readers of committed records wait before it.
+    open, readers of committed records wait before it. Kafka's tool for this is kafka-transactions.
     """
 
 

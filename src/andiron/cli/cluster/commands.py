@@ -76,7 +76,8 @@ def elect(*, selections: list[Selection], unclean: bool, yes: bool, as_json: boo
     """Elect the preferred leader of partitions: the first of their replicas.
 
     After a broker was away, others lead in its place, and may go on to. With --unclean, partitions without a
-    leader get one that was not in sync: records that only the lost replicas had are gone for good.
+    leader get one that was not in sync: records that only the lost replicas had are gone for good. Kafka's tool for
+    this is kafka-leader-election.
 
     \b
     Examples:

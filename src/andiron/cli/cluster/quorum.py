@@ -46,7 +46,7 @@ def quorum(context: click.Context, as_json: bool, bootstrap: str) -> None:
     """Show the metadata quorum: its leader, voters and observers, and their lag.
 
     A majority of the voters must be alive for anything to be created, moved or elected. LAG is what a member
-    lacks of the leader's log; CAUGHT UP, when it last lacked nothing.
+    lacks of the leader's log; CAUGHT UP, when it last lacked nothing. Kafka's tool for this is kafka-metadata-quorum.
 
     \b
     Examples:

@@ -77,7 +77,8 @@ def reassign(
 
     Replicas are spread evenly over brokers and racks, with few of them moved, and so is leadership. Without
     --execute this is only shown. --json prints it, done or not, as a plan that Kafka's own tool takes as well. A
-    copy is in place when it is in sync; until then the old ones serve.
+    copy is in place when it is in sync; until then the old ones serve. Kafka's tool for this is
+    kafka-reassign-partitions.
 
     \b
     Examples:

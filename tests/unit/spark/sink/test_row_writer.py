@@ -157,7 +157,7 @@ def test_one_may_go_on_without_what_timed_out(
     told = {"kafka.transaction.timeout.ms": "300", "kafka.transaction.two.phase.commit.enable": "false"}
     mortal = RowWriter(field.client, field.options(**told), into(topic))
     message = mortal.write_decided(write, [rows("abc")], first=True)
-    monkeypatch.setattr(Ledger, "_finish", lambda *_: False)
+    monkeypatch.setattr(Ledger, "_commit_participant", lambda *_: False)
 
     with pytest.raises(SinkError, match="writes these 3 rows again"):
         Ledger(field.client).perform(decide(write, prepared_batch([message])))
