@@ -27,7 +27,8 @@ def config() -> None:
     """Settings: what a topic or a broker does when nobody says otherwise.
 
     A value may be given to a topic, to one broker or to all of them while they run, or in a broker's
-    server.properties; the first of these that has one counts, else the default.
+    server.properties; the first of these that has one counts, else the default. Kafka's tool for this is
+    kafka-configs.
     """
 
 
@@ -38,7 +39,7 @@ def config() -> None:
 @json_option
 @bootstrap_option
 def get(*, kind: str, name: str | None, everything: bool, as_json: bool, bootstrap: str) -> None:
-    """Show the settings of a topic or a broker: those that differ from the defaults, or --all.
+    """Show the settings of a topic or a broker that differ from the defaults.
 
     A broker is named by its id, which may be left out where there is one broker. `broker all` shows what was
     given to all brokers while they run.
@@ -74,7 +75,7 @@ def get(*, kind: str, name: str | None, everything: bool, as_json: bool, bootstr
 def set_configs(
     *, kind: str, name: str, given: dict[str, str], deleted: tuple[str, ...], as_json: bool, bootstrap: str
 ) -> None:
-    """Change settings of a topic or a broker while it runs; all of the changes are made, or none.
+    """Change settings of a topic or a broker while it runs: all of them, or none.
 
     `broker all` gives a value to all brokers. Settings that count only after a restart belong into
     server.properties, and are refused here.
@@ -109,7 +110,7 @@ def _resource(admin: Admin, kind: str, name: str | None) -> Resource:
         return Resource(ResourceType.BROKER, ids[0])
     if name not in ids:
         asked = "which broker?" if name is None else f"there is no broker {name};"
-        raise Failure(f"{asked} there are {', '.join(ids)}, and {ALL_BROKERS} stands for all")
+        raise Failure(f"{asked} the cluster has {', '.join(ids)}; {ALL_BROKERS} stands for all of them")
     return Resource(ResourceType.BROKER, name)
 
 

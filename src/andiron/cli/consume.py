@@ -20,7 +20,7 @@ from andiron.cli.failure import INTERRUPTED, Failure
 from andiron.cli.formats import Render, TemplateError, renderer
 from andiron.cli.options import bootstrap_option
 from andiron.cli.output import remark
-from andiron.cli.ranges import Bounds, Point, held_up, parse_point, positions
+from andiron.cli.ranges import Bounds, Point, before_open_transactions, parse_point, positions
 from andiron.cli.selections import show_partitions
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
@@ -74,7 +74,8 @@ def as_point(context: click.Context, parameter: click.Parameter, text: str | Non
     "--read-committed/--read-uncommitted",
     "committed",
     default=True,
-    help="Leave out what was aborted and stop before what is still open, which is the default; or show that too.",
+    help="Leave out what was aborted and stop before what is still open (isolation.level), which is the default; "
+    "or show that too.",
 )
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, which `produce --json` takes.")
 @click.option(
@@ -102,7 +103,7 @@ def consume(
     headers: bool,
     bootstrap: str,
 ) -> None:
-    """Read the records of TOPIC: from the earliest to the present end, unless told otherwise.
+    """Read the records of TOPIC, by default from the earliest to the present end.
 
     \b
     WHERE is one of
@@ -134,7 +135,7 @@ def consume(
             chosen = _partitions(client, topic, numbers)
             bounds = Bounds(Admin(client), chosen, committed=committed)
             places = positions(bounds, start, end, follow=follow)
-            if held := held_up(bounds, places):
+            if held := before_open_transactions(bounds, places):
                 remark(
                     f"a transaction is open in {show_partitions(held)}: from its first record on nothing is shown "
                     "before it ends, but with --read-uncommitted; "

@@ -100,7 +100,9 @@ def copy(
     rate: float | None,
     as_json: bool,
 ) -> None:
-    """Copy topics from one cluster to another: Kafka, Andiron, or anything that speaks Kafka's protocol.
+    """Copy topics, records and groups from one cluster to another.
+
+    Either may be Kafka, Andiron, or anything else that speaks Kafka's protocol.
 
     TOPIC is a name or a pattern ('orders*'); without one all topics are copied but internal ones. Topics are made with
     their partitions and settings. Records keep their keys, values, headers, timestamps, compression and order, and
@@ -168,7 +170,7 @@ def copy(
 
 
 class CopyWatch:
-    """Shows how far it is, and brings groups along, both now and then."""
+    """Shows the progress of a copy, and copies groups' offsets, both now and then."""
 
     def __init__(
         self, screen: Screen, groups: Groups | None, clock: Callable[[], float] = time.monotonic
@@ -180,7 +182,7 @@ class CopyWatch:
         self._said: set[str] = set()
 
     def look(self, copier: Copier) -> None:
-        """After a round."""
+        """After a round: show the progress, and copy groups' offsets if it is time."""
         now = self._clock()
         if sys.stderr.isatty() and now - self._shown_at >= SHOWN_S:
             self._shown_at = now

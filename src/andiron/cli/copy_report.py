@@ -16,13 +16,13 @@ from andiron.copying.plan import TopicPlan
 from andiron.copying.proof import Proof
 
 KEPT, SHIFTED = "kept", "shifted"
-_DIGITS = 16  # of a checksum, for people
+_DIGITS = 16  # characters of a checksum in the table
 
 
 def print_plan(
     plans: Sequence[TopicPlan], opening: CopyStart, groups: Sequence[str], *, as_json: bool
 ) -> None:
-    """What would be done."""
+    """Print the plan of a copy: topics, partitions and groups."""
     rows = [_planned(plan, opening) for plan in plans]
     if as_json:
         print_json({"dry_run": True, "topics": rows, "groups": list(groups)})
@@ -57,7 +57,7 @@ def print_end(
     as_json: bool,
     proven: bool,
 ) -> None:
-    """What was done, and whether it holds."""
+    """Print what was copied, and whether both sides compare equal."""
     if as_json:
         print_json(as_document(copier, groups, proofs, seconds, proven=proven))
         return
@@ -106,7 +106,7 @@ def _span(span: tuple[int, int]) -> str:
 def as_document(
     copier: Copier, groups: Sequence[GroupReport], proofs: Sequence[Proof], seconds: float, *, proven: bool
 ) -> dict[str, Any]:
-    """All of it, for programs."""
+    """The copy, its groups and proofs as JSON."""
     proof_of = {each.partition: each for each in proofs}
     return {
         "records": copier.records,

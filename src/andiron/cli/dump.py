@@ -87,7 +87,7 @@ class DumpError(AndironError):
 
 
 class DataFile(NamedTuple):
-    """A file, and what its name says of it: `base` is the first offset of its segment, `state` a transition."""
+    """A file of a log: `base` is its segment's base offset, `state` .deleted, .cleaned or .swap, by its name."""
 
     path: str
     kind: Kind
@@ -106,7 +106,7 @@ class DataFile(NamedTuple):
 
 
 def data_file(path: str) -> DataFile:
-    """What a path names."""
+    """The kind, base offset and state of a file, by its name."""
     name = os.path.basename(path)
     if name.endswith(METADATA_SNAPSHOT):
         base = name.partition("-")[0]
@@ -137,11 +137,11 @@ def partition_folder(path: str) -> TopicPartition | None:
 
 
 def was_stopped_cleanly(directory: str) -> bool:
-    """Whether the node that owns a data directory left its mark there."""
+    """Whether a log directory has the .kafka_cleanshutdown file of a node that was stopped in order."""
     return os.path.exists(os.path.join(directory, CLEAN_MARK))
 
 
-# ── what is in them ──────────────────────────────────────────────────────────────────
+# ── contents ─────────────────────────────────────────────────────────────────────────
 
 
 class ReadOnlyFile:
@@ -157,16 +157,16 @@ class ReadOnlyFile:
         return os.pread(self._descriptor, length, position)
 
     def append(self, data: object) -> None:
-        """Nothing is ever written here."""
+        """Refused: files of a log are opened for reading only."""
         raise PermissionError(self.path)
 
     truncate = append
 
     def sync(self) -> None:
-        """There is nothing to bring to the disk."""
+        """Nothing: no byte is written."""
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the file."""
         os.close(self._descriptor)
 
 
@@ -193,7 +193,7 @@ def time_entries(file: DataFile) -> list[tuple[int, int]]:
 
 
 def abort_entries(file: DataFile) -> list[AbortedTransaction]:
-    """The aborted transactions."""
+    """The aborted transactions of a .txnindex."""
     return [AbortedTransaction(*fields) for _, *fields in _entries(file.path, AbortIndex.form)]
 
 
@@ -224,7 +224,7 @@ def topic_id(path: str) -> str:
 
 
 def identity(path: str) -> Identity:
-    """Whose a data directory is."""
+    """The meta.properties of a log directory: cluster id, node id, directory id."""
     return Identity.decode(contents(path), path)
 
 

@@ -42,7 +42,7 @@ class Failure(click.ClickException):
     """A failure in one line; exit code 1."""
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print it as other tools do, with the program's name before it."""
+        """Print the line on stderr, with the program's name before it."""
         click.echo(f"andiron: {self.format_message()}", err=True)
 
 
@@ -70,6 +70,6 @@ def in_one_line(run: Callable[[], R]) -> R:
 
 
 def _leave_quietly() -> NoReturn:
-    """Whoever read our output has had enough (`andiron consume … | head`): nothing failed."""
+    """End without an error on a broken pipe: whoever read our output has had enough (`andiron consume … | head`)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise click.exceptions.Exit(0)

@@ -49,7 +49,9 @@ def list_files(as_json: bool) -> None:
 @click.argument("to", required=False, metavar="[DIR]", type=click.Path(file_okay=False))
 @json_option
 def copy(name: str, to: str | None, as_json: bool) -> None:
-    """Copy a folder to one of your own, ./NAME by default, which must not be there yet.
+    """Copy a folder to one of your own.
+
+    It is ./NAME by default, and must not be there yet.
 
     \b
     Examples:

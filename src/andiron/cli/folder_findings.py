@@ -11,7 +11,7 @@ PER_FILE_MAX = 20  # a broken file complains in every line; the first ones tell
 
 
 class Finding(NamedTuple):
-    """One thing about one file."""
+    """One problem or note about one file."""
 
     file: str
     what: str
@@ -19,7 +19,7 @@ class Finding(NamedTuple):
 
 @dataclass
 class FolderFindings:
-    """One folder's."""
+    """The findings of `log verify` about one partition's folder, and how much was looked at."""
 
     path: str
     problems: list[Finding] = field(default_factory=list)
@@ -32,7 +32,7 @@ class FolderFindings:
     end: int = 0  # the offset after the last one
 
     def problem(self, file: str, what: str) -> None:
-        """Something is wrong."""
+        """Note a problem: something that misleads a reader, or is lost."""
         told = sum(each.file == file for each in self.problems)
         if told < PER_FILE_MAX:
             self.problems.append(Finding(file, what))
@@ -40,7 +40,7 @@ class FolderFindings:
             self.problems.append(Finding(file, "and more of this kind"))
 
     def note(self, file: str, what: str) -> None:
-        """Something is worth knowing."""
+        """Note something that a start puts right by itself."""
         self.notes.append(Finding(file, what))
 
     def as_text(self) -> str:
@@ -65,7 +65,7 @@ class FolderFindings:
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The findings as JSON."""
         return {
             "path": self.path,
             "segments": self.segments,

@@ -27,7 +27,7 @@ def group() -> None:
     """Groups: consumers that share the work on some topics, and the offsets up to which it is done.
 
     Each partition is read by one member at a time. What a group has committed outlives its members, so that
-    whoever comes next goes on from there.
+    whoever comes next goes on from there. Kafka's tool for this is kafka-consumer-groups.
     """
 
 
@@ -87,7 +87,7 @@ def list_groups(*, states: tuple[str, ...], types: tuple[str, ...], as_json: boo
 @json_option
 @bootstrap_option
 def describe(name: str, as_json: bool, bootstrap: str) -> None:
-    """Show a group: its state, its members with what they have, and how far it is behind.
+    """Show a group: its state, members, assignments and lag.
 
     COMMITTED is the offset of the record to be read next, END that of the one to be written next, and LAG what
     lies between. BEHIND is the age of the first record that the group has not consumed. Where nothing is committed
@@ -117,7 +117,7 @@ group.add_command(reset)
 @json_option
 @bootstrap_option
 def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) -> None:
-    """Delete groups that have no members, with all that they have committed. There is no way back.
+    """Delete groups that have no members, and their committed offsets. There is no way back.
 
     \b
     Examples:
@@ -166,7 +166,9 @@ def delete(*, names: tuple[str, ...], yes: bool, as_json: bool, bootstrap: str) 
 def delete_offsets(
     *, name: str, selections: list[Selection], yes: bool, as_json: bool, bootstrap: str
 ) -> None:
-    """Make a group forget what it has committed of some topics, to which none of its members subscribes.
+    """Delete a group's committed offsets of some topics.
+
+    None of its members may be subscribed to them (Kafka: kafka-consumer-groups --delete-offsets).
 
     \b
     Examples:
@@ -200,7 +202,7 @@ def delete_offsets(
 def remove_member(
     *, name: str, members: tuple[str, ...], instances: tuple[str, ...], as_json: bool, bootstrap: str
 ) -> None:
-    """Take members out of a group at once instead of waiting until their session ends.
+    """Remove members from a group without waiting for their session timeout.
 
     Their partitions go to the others. A member that is alive joins again, unless it is a static one: those
     must be started anew. `andiron group describe` shows the ids.

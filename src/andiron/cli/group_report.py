@@ -1,4 +1,4 @@
-"""All that there is to say about one group: who is in it, who has what, and how far it is behind.
+"""`andiron group describe`: the members of a group, their assignments, and the group's lag.
 
     partitions   of topics that it reads         COMMITTED  END  LAG  BEHIND  OWNER
     members      who is there, also idle ones    PARTITIONS
@@ -27,7 +27,7 @@ MEMBERS = ("MEMBER", "INSTANCE", "CLIENT", "HOST", "PARTITIONS")
 
 
 class GroupReport(NamedTuple):
-    """What was found."""
+    """A group's description, and its lag by partition."""
 
     group: GroupDescription
     lags: dict[TopicPartition, Lag]
@@ -41,7 +41,7 @@ class GroupReport(NamedTuple):
         return cls(group, admin.lag(group, now_ms, left_out))
 
     def as_text(self) -> str:
-        """For people."""
+        """The report as text."""
         parts = [f"{self.group.id}: {', '.join(self._facts())}"]
         if not self.group.is_of_consumers:
             parts.append(unserved(self.group.type))
@@ -54,7 +54,7 @@ class GroupReport(NamedTuple):
         return "\n\n".join(parts)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs; what is not known is null."""
+        """The report as JSON; what is not known is null."""
         group, owners = self.group, self.group.owners()
         broker = group.coordinator
         return {
@@ -88,7 +88,7 @@ class GroupReport(NamedTuple):
 
 
 def unserved(type: str) -> str:
-    """What to know of a group that is not one of consumers."""
+    """The line about a share or streams group, which is kept for Kafka and not served."""
     return (
         f"Andiron keeps {type} groups for Kafka and does not serve them; Kafka's kafka-{type}-groups.sh tells who is "
         "in one, and changes it, where Kafka serves it"

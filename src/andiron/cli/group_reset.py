@@ -75,9 +75,10 @@ def reset(
     as_json: bool,
     bootstrap: str,
 ) -> None:
-    """Move the committed offsets of a group, or show what that would do, which is what happens by default.
+    """Reset the committed offsets of a group; without --execute, only show how.
 
-    The group must have no members. A place outside of a log is moved to its nearer end.
+    The group must have no members. A place outside of a log is moved to its nearer end. Kafka's tool is
+    kafka-consumer-groups --reset-offsets.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""How to talk to what was just started: the lines that `andiron up` ends with."""
+"""The lines that `andiron up` ends with: how clients reach the node or cluster that was just started."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOW_TO_TALK = """\
 
 
 def say_how_to_talk(address: str, *others: str) -> None:
-    """To a node, or to a cluster by all of its addresses."""
+    """Print commands that talk to a node, or to a cluster by all of its addresses."""
     option = "" if address == f"{DEFAULT_HOST}:{DEFAULT_PORT}" else f"-b {address} "
     click.echo(HOW_TO_TALK.format(address=",".join((address, *others)), option=option))
     click.echo("\nCtrl-C stops it.")

@@ -1,4 +1,4 @@
-"""To which cluster a log directory belongs, written before its node has seen it.
+"""meta.properties: the cluster that a log directory belongs to, written before its node's first start.
 
     cluster.id     the same on every node: nodes of different clusters do not speak to each other
     node.id        as its settings have it
@@ -29,7 +29,7 @@ def new_id() -> str:
 
 
 def identity_at(directory: str) -> Identity | None:
-    """Whose a directory is; None if it is nobody's yet."""
+    """The meta.properties of a log directory; None if it has none yet."""
     path = os.path.join(directory, META)
     try:
         with open(path, "rb") as file:
@@ -39,7 +39,7 @@ def identity_at(directory: str) -> Identity | None:
 
 
 def claim(directories: Iterable[str], cluster_id: str, node_id: int) -> None:
-    """Make directories a cluster's that are empty; refuse those of another, or of no node, before writing."""
+    """Write meta.properties into empty log directories; refuse those of another cluster or node, before writing."""
     parse_uuid(cluster_id)
     wanted = list(dict.fromkeys(directories))
     there = dict(zip(wanted, owners(PosixDisk(), wanted), strict=True))
@@ -64,7 +64,7 @@ def check_founded(directories: Iterable[str], command: str) -> None:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """As a whole or not at all: a crash must not leave a node half an identity. Settings may hold secrets."""
+    """Write a file as a whole or not at all, readable by its owner alone: settings may hold secrets."""
     with open(f"{path}.tmp", "wb", opener=private) as file:
         file.write(data)
         file.flush()

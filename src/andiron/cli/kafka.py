@@ -47,7 +47,9 @@ def kafka() -> None:
 )
 @json_option
 def properties(*, data: str, config: str | None, chosen: dict[str, str], as_json: bool) -> None:
-    """Print the server.properties with which Kafka opens a node's folder, and what it does differently.
+    """Print the server.properties with which Kafka opens a node's folder.
+
+    Comments in it say what Kafka does differently.
 
     Nothing is changed. Stop the node first (SIGTERM, Ctrl-C), then start Kafka with the file; back again, stop Kafka
     and start `andiron up --config` with it.
@@ -79,7 +81,7 @@ def properties(*, data: str, config: str | None, chosen: dict[str, str], as_json
 
 
 def _given(directory: str, config: str | None) -> dict[str, str] | None:
-    """With what the node was started, where a file tells: one of `andiron up --brokers` lies beside its data."""
+    """The settings that the node was started with: --config's, or those beside the data of `andiron up --brokers`."""
     beside = os.path.join(os.path.dirname(directory), PROPERTIES)
     path = config or (beside if is_cluster(os.path.dirname(os.path.dirname(directory))) else None)
     if path is None:

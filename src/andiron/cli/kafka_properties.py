@@ -35,7 +35,7 @@ COUNTED = {
 
 
 class KafkaProperties(NamedTuple):
-    """The settings, and what there is to say beside them."""
+    """A server.properties for Kafka, and remarks on what Kafka does differently."""
 
     settings: dict[str, str]
     remarks: list[str]
@@ -58,7 +58,7 @@ def for_kafka(
     given: Mapping[str, str] | None,
     chosen: Mapping[str, str],
 ) -> KafkaProperties:
-    """What Kafka is to be told, of a node that was started with `given`, or None: as its metadata has it; and with what
+    """The settings for Kafka of a node that was started with `given`, or None: as its metadata has it; and with what
     was `chosen` by hand."""
     base = dict(given) if given is not None else _as_stored(NodeId(node_id), stored)
     base |= {**chosen, "log.dirs": ",".join(log_dirs)}
@@ -83,7 +83,7 @@ def for_kafka(
 
 
 def _as_stored(node_id: NodeId, stored: OfflineMetadata) -> dict[str, str]:
-    """The settings of a node by what it has told of itself in the metadata."""
+    """The settings of a node by its registration in the metadata log."""
     broker, controller = stored.image.brokers.get(node_id), stored.image.controllers.get(node_id)
     if broker is None and controller is None:
         raise Failure(
@@ -110,7 +110,7 @@ def _as_stored(node_id: NodeId, stored: OfflineMetadata) -> dict[str, str]:
 
 
 def _quorum(loaded: NodeSettings, voters: VoterSet | None) -> dict[str, str]:
-    """Where the log names the voters they are found by some address; else all nodes are told who they are."""
+    """controller.quorum.bootstrap.servers where the metadata log names the voters; else controller.quorum.voters."""
     if voters is not None:
         return {BOOTSTRAP: _places(voters)}
     named = [f"{each.node_id}@{bracketed(each.host)}:{each.port}" for each in loaded.voters.values()]

@@ -79,7 +79,7 @@ class LazyGroup(click.Group):
 
 
 def _without_extra(name: str, place: Place, missing: str) -> click.Command:
-    """What stands for a command that cannot be loaded: it has a help, and fails with what to install."""
+    """A stand-in for a command whose extra is not installed: it has a help, and fails with what to install."""
 
     def fail() -> None:
         raise Failure(missing)

@@ -61,7 +61,7 @@ class LineWriter:
 
     @property
     def delivered(self) -> dict[TopicPartition, DeliveryTotals]:
-        """What each partition has taken."""
+        """The records that each partition has acknowledged."""
         found: dict[TopicPartition, DeliveryTotals] = {}
         for producer in self._producers:
             for partition, each in list(producer.delivered.items()):
@@ -76,7 +76,7 @@ class LineWriter:
 
     @property
     def is_owing(self) -> bool:
-        """Whether something given to it is not known to be delivered."""
+        """Whether some record has not been acknowledged yet."""
         return any(producer.is_owing for producer in self._producers)
 
     def write(self, block: bytes) -> None:
@@ -101,7 +101,7 @@ class LineWriter:
         self._producers[-1].flush()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the producers."""
         for producer in self._producers:
             producer.close()
 

@@ -43,7 +43,7 @@ def dump(path: str, records: bool, indexes: bool, as_json: bool) -> None:
     """Show what a file or folder holds: batches, indexes, snapshots, checkpoints.
 
     Of __cluster_metadata the records are shown in any case, in words. With --json every line is an object. The exit
-    code is 1 if there is nothing to show, or something that cannot be read.
+    code is 1 if there is nothing to show, or something that cannot be read. Kafka's tool for this is kafka-dump-log.
 
     \b
     Examples:
@@ -74,7 +74,9 @@ def dump(path: str, records: bool, indexes: bool, as_json: bool) -> None:
 @click.argument("directory", type=click.Path(exists=True, file_okay=False, readable=True))
 @json_option
 def verify(directory: str, as_json: bool) -> None:
-    """Check a data folder, one partition's, or a local cluster's: exit code 0 if all holds, 1 if something does not.
+    """Check a data folder, a partition's folder, or a local cluster's.
+
+    The exit code is 0 if all holds, and 1 if something does not.
 
     Every batch is read and held against its checksum; offsets and epochs must rise, index entries point at
     batches, snapshots be whole, checkpoints lie within their logs. Notes tell what is not wrong but worth
@@ -97,7 +99,7 @@ def verify(directory: str, as_json: bool) -> None:
 
 
 def _files(path: str, indexes: bool) -> Iterator[DataFile]:
-    """The file itself, or all files of a folder and of the folders in it."""
+    """The log files at a path: the file itself, or all files of a folder and of the folders in it."""
     if not os.path.isdir(path):
         yield data_file(path)
         return

@@ -1,4 +1,4 @@
-"""`andiron log mend`: a damaged metadata log is made to hold again, with as much kept as can be.
+"""`andiron log mend`: repairs a damaged metadata log (`__cluster_metadata-0`), with as much kept as can be.
 
 A start refuses damage in what was committed (broker/metadata/metadata_damage.py) and names this command. It shows what
 would be kept and what lost, and changes nothing until it is told to; the damaged files stay beside the log.
@@ -35,7 +35,9 @@ from andiron.quorum.snapshot_format import parse_file_name
 @click.option("--execute", is_flag=True, help="Do it; without this it is only shown.")
 @json_option
 def mend(directory: str, execute: bool, as_json: bool) -> None:
-    """Take the damage out of a stopped node's metadata log: show what is kept and what is lost, then --execute.
+    """Repair the damaged metadata log of a stopped node.
+
+    Without --execute, only show what would be kept and what lost.
 
     What is whole behind the damage can be kept where a snapshot stands for what is damaged; else the log is cut
     there, and the topics that were made later are gone: their records stay on the disk, in folders that the next
@@ -67,7 +69,7 @@ def mend(directory: str, execute: bool, as_json: bool) -> None:
 def _as_json(
     folder: str, damage: Damage | None, plan: MendingPlan | None, *, mended: bool, aside: list[str]
 ) -> dict[str, Any]:
-    """For programs; `damage` is null where all of it holds."""
+    """Damage and plan as JSON; `damage` is null where there is none."""
     if damage is None or plan is None:
         return {"folder": folder, "damage": None, "mended": False}
     return {

@@ -28,7 +28,7 @@ NO_ANSWER = "no broker acknowledges more"
 
 
 class ProducerWork(Protocol):
-    """What is looked at."""
+    """What Progress looks at: the records that were acknowledged, and whether some are not yet."""
 
     @property
     def delivered(self) -> dict[TopicPartition, DeliveryTotals]: ...
@@ -38,7 +38,7 @@ class ProducerWork(Protocol):
 
 
 class Progress:
-    """Looks on, and tells."""
+    """A thread that shows what a producer has delivered, and what it waits for."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Progress:
         self._screen.clear()
 
     def troubled(self, error: ProtocolError) -> None:
-        """Something failed, and will be tried again."""
+        """A request failed with this error, and will be retried."""
         self._reason = explain(error)
 
     def tick(self) -> None:

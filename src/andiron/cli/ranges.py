@@ -1,4 +1,4 @@
-"""From where to where: what --from and --to say, made into offsets of each partition.
+"""The ranges of `consume`: what --from and --to say, as offsets of each partition.
 
     earliest ······· 500 ······· -10 ······ latest           '5m ago' and dates ask the broker
        start          an offset   end - 10   end
@@ -51,13 +51,13 @@ def parse_point(text: str, now_ms: int) -> Point:
 
 
 def positions(bounds: Bounds, start: Point, end: Point | None, *, follow: bool) -> list[Position]:
-    """Where a reader begins in each partition, and where it ends; nowhere if it is to follow."""
+    """The reader's start and end offset in each partition; no end if it is to follow."""
     begins = bounds.resolve(start)
     ends = None if end is None and follow else bounds.resolve(end or Point(time=LATEST), beyond=follow)
     return [Position(each, begins[each], None if ends is None else ends[each]) for each in bounds.partitions]
 
 
-def held_up(bounds: Bounds, places: Iterable[Position]) -> list[TopicPartition]:
+def before_open_transactions(bounds: Bounds, places: Iterable[Position]) -> list[TopicPartition]:
     """The partitions in which a reader stops before an open transaction, and not where it was told to."""
     return [
         each.partition

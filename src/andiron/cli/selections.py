@@ -1,4 +1,4 @@
-"""Which partitions: `orders`, `orders:3` or `orders:0-3,7`, and the same way round for what is printed.
+"""Partitions on the command line: `orders`, `orders:3` or `orders:0-3,7`, parsed and printed.
 
 A topic's name has no colon, so the first one ends it. Without numbers all partitions of the topic are meant.
 """
@@ -36,7 +36,7 @@ def as_selections(
 
 
 def parse_selection(text: str) -> Selection:
-    """One of them."""
+    """A topic, with some of its partitions or all, as `orders:0-3,7`."""
     topic, colon, numbers = text.partition(":")
     if not topic or (colon and not numbers):
         raise ValueError(f"{text!r} is not of the form TOPIC, TOPIC:3 or TOPIC:0-3,7")
@@ -44,7 +44,7 @@ def parse_selection(text: str) -> Selection:
 
 
 def chosen(client: Client, selections: Iterable[Selection]) -> list[TopicPartition]:
-    """The partitions that are meant; all of them must be there."""
+    """The partitions that were selected; all of them must exist."""
     found: dict[TopicPartition, None] = {}
     for topic, numbers in selections:
         there = client.topic(topic).names()
@@ -64,7 +64,7 @@ def show_partitions(partitions: Iterable[TopicPartition]) -> str:
 
 
 def partitions_as_json(partitions: Iterable[TopicPartition]) -> list[dict[str, Any]]:
-    """The same for programs."""
+    """Partitions as JSON."""
     return [{"topic": topic, "partition": number} for topic, number in partitions]
 
 

@@ -1,4 +1,4 @@
-"""`andiron table`: what a table holds of the log, and whether it holds all of it once."""
+"""`andiron table`: the commits of a Parquet or Delta table with their offsets, and a check against the log."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def show(path: str, limit: int, as_json: bool) -> None:
 def verify(
     *, path: str, uncommitted: bool, reader_group: str, wait: float, as_json: bool, bootstrap: str
 ) -> None:
-    """Prove that a table and its topics agree: every record is in the table once, or a dead letter once.
+    """Prove that a table and its topics agree.
+
+    Every record is in the table once, or a dead letter once.
 
     Ranges must join on without a gap. Each is then read from the log and compared with the rows of the table.
     Tables of aggregates are compared by the sum of their count column. A table may be written meanwhile: it is

@@ -22,7 +22,7 @@ def topic() -> None:
     """Topics: what records are written to and read from.
 
     A topic is split into partitions, each a log of its own: order holds within one, and as many consumers can
-    share the work as there are partitions.
+    share the work as there are partitions. Kafka's tool for this is kafka-topics.
     """
 
 
@@ -57,7 +57,9 @@ def create(
     as_json: bool,
     bootstrap: str,
 ) -> None:
-    """Create a topic, and return when it can be written to: every broker knows it, and every leader takes records.
+    """Create a topic, and return when it can be written to.
+
+    That is when every broker knows it, and every leader takes records.
 
     Choose the number of partitions with room to grow: more can be added, but then keys move to others.
 
@@ -126,7 +128,7 @@ def list_topics(internal: bool, as_json: bool, bootstrap: str) -> None:
 @json_option
 @bootstrap_option
 def describe(name: str, as_json: bool, bootstrap: str) -> None:
-    """Show a topic: its partitions, who leads them, how full they are, and its settings.
+    """Show a topic: partitions, leaders, replicas, offsets, sizes and settings.
 
     ISR are the replicas in sync with the leader. END is the offset that the next record will get, and START
     that of the oldest one. Settings are shown where they differ from the defaults. A leader that does not answer

@@ -1,4 +1,4 @@
-"""All that there is to say about one topic, gathered from its leaders and brokers.
+"""`andiron topic describe`: partitions, leaders, ISR, offsets, sizes and settings of one topic.
 
 Three questions beside the metadata: the offsets at both ends of each log, the bytes that its replicas
 take on each broker, and the settings. A leader that does not answer soon leaves its offsets and bytes out, and so
@@ -21,15 +21,15 @@ UNKNOWN = "?"
 
 
 class TopicReport(NamedTuple):
-    """What was found."""
+    """A topic's metadata, its logs' ends and sizes, and its settings."""
 
     topic: Topic
     logs: dict[TopicPartition, LogExtent]  # of leaders that have answered
-    configs: list[Config]  # those that differ from the defaults
+    configs: list[Config]  # settings that differ from their defaults
 
     @classmethod
     def gather(cls, client: Client, name: str) -> TopicReport:
-        """Ask everyone concerned."""
+        """Ask the leaders and brokers of a topic for all that the report shows."""
         admin = Admin(client)
         topic = admin.topic(name)
         configs = admin.configs(Resource(ResourceType.TOPIC, name), anywhere=True)
@@ -40,7 +40,7 @@ class TopicReport(NamedTuple):
         )
 
     def as_text(self) -> str:
-        """For people."""
+        """The report as text."""
         topic = self.topic
         logs = self.logs.values()
         records = sum(
@@ -58,7 +58,7 @@ class TopicReport(NamedTuple):
         return "\n\n".join(parts)
 
     def _silent(self) -> list[str]:
-        """Whose leaders do not answer, so that what is told is not all."""
+        """A line about leaders that do not answer, so that offsets and sizes are missing."""
         silent = [
             p for p in self.topic.partitions if p.leader != NO_LEADER and self._name(p) not in self.logs
         ]
@@ -68,7 +68,7 @@ class TopicReport(NamedTuple):
         return [f"{plural(len(silent), 'partition')} not counted: no answer from broker {leaders}"]
 
     def as_json(self) -> dict[str, Any]:
-        """For programs; what is not known is null."""
+        """The report as JSON; what is not known is null."""
         return {
             "name": self.topic.name,
             "id": self.topic.id_text,

@@ -38,7 +38,7 @@ def transaction() -> None:
     """Transactions: records and offsets in several partitions that count together, or not at all.
 
     A producer has a transactional id, under which a coordinator knows what it has begun. While a transaction is
-    open, readers of committed records wait before it.
+    open, readers of committed records wait before it. Kafka's tool for this is kafka-transactions.
     """
 
 
@@ -103,7 +103,7 @@ def list_transactions(
 @json_option
 @bootstrap_option
 def describe(transactional_id: str, as_json: bool, bootstrap: str) -> None:
-    """Show what the coordinator knows of a transactional id: its producer, its state, its partitions.
+    """Show the producer, state and partitions of a transactional id.
 
     \b
     Examples:
@@ -123,7 +123,7 @@ def describe(transactional_id: str, as_json: bool, bootstrap: str) -> None:
 @json_option
 @bootstrap_option
 def producers(*, selections: list[Selection], as_json: bool, bootstrap: str) -> None:
-    """Show the producers that partitions remember, and where their open transactions start.
+    """Show the active producers of partitions, and where their transactions start.
 
     \b
     Examples:
@@ -163,7 +163,9 @@ def producers(*, selections: list[Selection], as_json: bool, bootstrap: str) -> 
 @json_option
 @bootstrap_option
 def find_hanging(*, selections: list[Selection], older_than: int, as_json: bool, bootstrap: str) -> None:
-    """Find transactions that are open in a partition and that no coordinator knows, so that they never end.
+    """Find hanging transactions: open in a partition, and unknown to any coordinator.
+
+    No marker will ever end them, and readers of committed records stop before them.
 
     \b
     Examples:
@@ -209,7 +211,7 @@ def abort(
     as_json: bool,
     bootstrap: str,
 ) -> None:
-    """Abort a transaction: by its transactional id, or, if it hangs, by where it starts in a partition.
+    """Abort a transaction by its transactional id, or a hanging one by its partition.
 
     By its id, the coordinator aborts it everywhere, and the producer that has the id is fenced. What hangs has
     no coordinator any more; an abort marker is then written into that partition alone.

@@ -1,4 +1,4 @@
-"""What is said of transactions, for people and for programs: descriptions, producers, and those that hang."""
+"""Text and JSON of `andiron transaction`: descriptions, producers, and hanging transactions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HANGING = ("TOPIC", "PARTITION", "START OFFSET", "PRODUCER", "EPOCH", "LAST WRIT
 
 
 def description_as_text(told: TransactionDescription, now_ms: int) -> str:
-    """One line, and the partitions that take part."""
+    """A transactional id's state in one line, and its partitions."""
     facts = [told.state, f"producer {told.producer_id} epoch {told.producer_epoch}"]
     facts += [f"coordinator {told.coordinator.id} ({told.coordinator.address})"]
     allowed = show_duration(told.timeout_ms)
@@ -49,7 +49,7 @@ def description_as_text(told: TransactionDescription, now_ms: int) -> str:
 
 
 def description_as_json(told: TransactionDescription) -> dict[str, Any]:
-    """All of it; what is not known is null."""
+    """A transactional id's description as JSON; what is not known is null."""
     broker = told.coordinator
     return {
         "transactional_id": told.transactional_id,
@@ -98,7 +98,7 @@ def producer_as_json(partition: TopicPartition, producer: ActiveProducer) -> dic
 
 
 def hanging_as_text(found: Iterable[OpenTransaction], now_ms: int) -> str:
-    """A row for each."""
+    """Hanging transactions, a row each."""
     return columns(
         HANGING,
         [

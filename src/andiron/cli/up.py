@@ -221,12 +221,12 @@ def _run(settings: NodeSettings, quiet: bool, brake: str | None, log_format: str
 
 
 def _announce_in_log(settings: NodeSettings) -> None:
-    """The same for programs."""
+    """Write where the node listens into its JSON log."""
     log.info(Line("Node serves", version=__version__, address=_address(settings), dirs=settings.log_dirs))
 
 
 def _announce(settings: NodeSettings) -> None:
-    """Where it listens, where the data is, and how to talk to it."""
+    """Print where the node listens, where its data is, and how to talk to it."""
     _announce_place(settings)
     click.echo(f"records are kept in {', '.join(settings.log_dirs)}")
     if (metrics := settings.metrics_listener) is not None:
@@ -238,7 +238,7 @@ def _announce(settings: NodeSettings) -> None:
 
 
 def _announce_place(settings: NodeSettings) -> None:
-    """Where it listens, for whoever reads its log."""
+    """Print where the node listens, and no more."""
     click.echo(f"andiron {__version__}: node {settings.node_id} serves {_address(settings)}")
 
 
@@ -248,5 +248,5 @@ def _address(settings: NodeSettings) -> str:
 
 
 def _first(settings: NodeSettings) -> Listener:
-    """What clients are told first; a controller alone tells them nothing."""
+    """The first advertised listener; of a node that is a controller alone, its controller listener."""
     return (settings.advertised or settings.listeners)[0]

@@ -1,4 +1,4 @@
-"""Whether a data directory holds: every file against what it says of itself and of the others.
+"""`andiron log verify`: every file of a log directory is checked against itself and against the others.
 
     .log         batches whole, their checksums right, offsets and epochs rising        verify_segment.py
     .index       every entry leads to a batch that does not begin after its offset
@@ -35,7 +35,7 @@ CLUSTER_DEPTH = 2  # of a local cluster's folder: node-1/data
 
 
 class Report(NamedTuple):
-    """All folders that were looked at."""
+    """The findings of `log verify` in all folders that it looked at."""
 
     folders: list[FolderFindings]
 
@@ -44,13 +44,13 @@ class Report(NamedTuple):
         return [problem for folder in self.folders for problem in folder.problems]
 
     def as_text(self) -> str:
-        """For people."""
+        """The report as text."""
         count = len(self.problems)
         verdict = f"{plural(count, 'problem')} found" if count else "all of it holds"
         return "\n".join([*(folder.as_text() for folder in self.folders), verdict])
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The report as JSON."""
         return {"problems": len(self.problems), "folders": [folder.as_json() for folder in self.folders]}
 
 
@@ -74,7 +74,7 @@ def data_directories(path: str, depth: int = CLUSTER_DEPTH) -> list[str]:
             entry.path for entry in sorted(os.scandir(path), key=lambda entry: entry.name) if entry.is_dir()
         ]
     except OSError:
-        return []  # nobody's business
+        return []  # a folder that we may not read
     if os.path.exists(os.path.join(path, META)) or any(map(dump.partition_folder, inner)):
         return [path]
     return [found for each in inner for found in data_directories(each, depth - 1)] if depth else []
@@ -153,7 +153,7 @@ def _indexes(
 
 
 def _verify_small(file: DataFile, findings: FolderFindings) -> None:
-    """What is read whole."""
+    """Check a file that is read as a whole: .snapshot, .txnindex, partition.metadata, or records of the metadata."""
     try:
         match file.kind:
             case Kind.PRODUCERS:

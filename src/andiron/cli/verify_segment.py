@@ -22,7 +22,7 @@ Entries = list[tuple[int, int]]
 
 
 class SegmentCheck:
-    """The state of the pass."""
+    """Checks one segment in one pass over its batches."""
 
     def __init__(self, file: DataFile, findings: FolderFindings, epochs: Sequence[tuple[int, int]]) -> None:
         self._file, self._findings = file, findings

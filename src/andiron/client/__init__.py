@@ -1,4 +1,4 @@
-"""The client library: a cluster as its users see it.
+"""The client library: producers, readers, transactions and administration, in Python and in Arrow columns.
 
     core/          what a client decides, without a socket: partitions, batches, versions, positions
     connection.py  one broker over one blocking socket, requests pipelined

@@ -1,4 +1,4 @@
-"""One broker, over one blocking socket.
+"""A connection to one broker: a blocking socket, requests pipelined, API versions negotiated.
 
     send(request) ──▶ ┐ as many as one likes
     send(request) ──▶ ┘
@@ -39,7 +39,7 @@ _SECOND = 1000
 
 
 class Connection:
-    """A broker that can be asked."""
+    """A connection to one broker."""
 
     def __init__(self, address: Address, settings: ClientSettings) -> None:
         self.address = address
@@ -98,7 +98,7 @@ class Connection:
             raise self._lost(f"{name} was not answered", error) from error
 
     def close(self) -> None:
-        """Hang up; what was on the way stays unanswered."""
+        """Close the socket; requests in flight stay unanswered."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -162,7 +162,7 @@ class Connection:
         return self._socket
 
     def _lost(self, what: str, error: Exception | None) -> ProtocolError:
-        """Close, and tell which broker, what and why in one line."""
+        """Close, and make a NETWORK_EXCEPTION that names the broker and the reason in one line."""
         self.close()
         why = getattr(error, "strerror", None) or (str(error) if error else "")
         detail = f"{self.address}: {what}" + (f" ({why[0].lower()}{why[1:]})" if why else "")

@@ -59,7 +59,7 @@ class ClientSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProducerSettings:
-    """How records are gathered, packed and acknowledged."""
+    """How records are gathered, packed and acknowledged; acks=all and idempotence are the defaults (KIP-679)."""
 
     acks: str = setting(
         "acks",

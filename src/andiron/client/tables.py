@@ -1,4 +1,4 @@
-"""A topic as an Arrow table: what is there now, or a part of it.
+"""`andiron.read_topic`: the records of a topic, or of a range of it, as an Arrow table.
 
     import andiron
     orders = andiron.read_topic("orders")

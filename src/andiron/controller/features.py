@@ -1,4 +1,4 @@
-"""Features: what the cluster has agreed its metadata log may contain.
+"""Features (KIP-584, KIP-1022): what the cluster has agreed its metadata log may contain.
 
 A level is a promise that every node understands the records which that level brings. A new cluster begins
 with the newest level it knows; the first record of its log says so. UpdateFeatures raises a level, or lowers

@@ -1,4 +1,4 @@
-"""Both clusters, and what they are asked before anything is copied.
+"""The source and the target of a copy: two clients, and what they are asked before anything is copied.
 
 What goes wrong names the side on which it did: two clusters, two addresses, and one line to say it in.
 """
@@ -28,7 +28,7 @@ _RIGHTS = {ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION
 
 @contextmanager
 def on(side: str) -> Iterator[None]:
-    """Whatever goes wrong inside went wrong on this side."""
+    """Errors raised inside name this side, source or target."""
     try:
         yield
     except ProtocolError as error:
@@ -41,7 +41,7 @@ def on(side: str) -> Iterator[None]:
 
 
 class Side:
-    """One of the two clusters."""
+    """The source or the target cluster of a copy."""
 
     def __init__(self, name: str, client: Client, option: str) -> None:
         self.name, self.client, self.option = name, client, option
@@ -56,7 +56,7 @@ class Side:
         return self.client.metadata.cluster_id or ""
 
     def facts(self, topics: Iterable[Topic], *, committed: bool = False) -> dict[str, TopicFacts]:
-        """What there is to know of some topics; `committed` ends are before what is still open."""
+        """Partitions, settings and offsets of some topics; with `committed`, up to the last stable offset (LSO)."""
         wanted = list(topics)
         with on(self.name):
             names = [each for topic in wanted for each in topic.names()]
@@ -84,7 +84,7 @@ class Side:
         return None
 
     def ends(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, tuple[int, int]]:
-        """Where the logs of some partitions begin and end."""
+        """Log start and log end offsets of some partitions."""
         wanted = list(partitions)
         with on(self.name):
             starts = self.admin.list_offsets(dict.fromkeys(wanted, EARLIEST))

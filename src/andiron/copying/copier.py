@@ -72,7 +72,7 @@ class Copier:
         between_rounds: Callable[[], None] = lambda: None,
     ) -> None:
         self.copies: dict[TopicPartition, PartitionCopy] = {}
-        self.set_aside: dict[str, str] = {}  # topic or partition → why
+        self.set_aside: dict[str, str] = {}  # topic or partition whose copy has ended early → why
         self._source, self._target, self._opening = source, target, opening
         self._wishes = wishes = opening.wishes
         self._pace, self._reading = Pace(wishes.rate), reader_settings(wishes.rate)
@@ -81,7 +81,7 @@ class Copier:
         self._failures = 0
 
     def run(self) -> None:
-        """Copy to the end; what passes is borne, and where one follows, for as long as it takes."""
+        """Copy to the end; retriable errors are retried, with --follow for as long as it takes."""
         more = True
         while more and not self._stopping():
             try:
@@ -91,17 +91,17 @@ class Copier:
 
     @property
     def records(self) -> int:
-        """Written by this process."""
+        """How many records this process has written to the target."""
         return sum(each.records for each in self.copies.values())
 
     @property
     def bytes(self) -> int:
         return sum(each.bytes for each in self.copies.values())
 
-    # ── from opening to the end ──────────────────────────────────────────────────────
+    # ── rounds ───────────────────────────────────────────────────────────────────────
 
     def _go(self) -> bool:
-        """Open, and copy in rounds; whether there is more than was opened."""
+        """Open the partitions, and copy in rounds; whether topics or partitions have come that are not open."""
         producer = CopyProducer(self._target.client, self._opening.identity())
         try:
             self._open(producer)
@@ -123,7 +123,7 @@ class Copier:
             producer.close()
 
     def _open(self, producer: CopyProducer) -> None:
-        """Look where each copy is; what this process has counted goes on."""
+        """Find where the copy of each partition stands; counts of this process go on."""
         before = self.copies
         self.copies = {**before, **self._opening.copies(producer, self.is_set_aside)}
         for partition, copy in self.copies.items():
@@ -154,7 +154,7 @@ class Copier:
             self._wait(self._pace.wait_s(sum(len(chunk.data) for _, chunk in chunks)))
 
     def _seen(self, came: FetchedBatches) -> tuple[PartitionCopy, list[Batch], int, int]:
-        """The batches of an answer that are to be copied; the position moves behind all of them."""
+        """The batches of a fetch response that are to be copied; the position moves behind all of them."""
         position, start = came.position, came.position.offset
         if not came.batches:
             position.nothing_left()
@@ -171,14 +171,14 @@ class Copier:
         while not self._stopping() and (left := until - time.monotonic()) > 0:
             time.sleep(min(left, 0.2))
 
-    # ── what goes wrong ──────────────────────────────────────────────────────────────
+    # ── errors ───────────────────────────────────────────────────────────────────────
 
     def is_set_aside(self, partition: TopicPartition) -> bool:
-        """Whether its copy has ended before its time."""
+        """Whether the copy of a partition was given up."""
         return partition.topic in self.set_aside or str(partition) in self.set_aside
 
     def _bear(self, error: ProtocolError) -> None:
-        """Begin again after what passes; raise what does not."""
+        """Begin again after a retriable error; raise any other."""
         self._failures += 1
         if error.code in _LOST and self._give_up_lost():
             return
@@ -190,7 +190,7 @@ class Copier:
         self._wait(PAUSE_S)
 
     def _give_up_lost(self) -> bool:
-        """Set aside what is no longer on the source, or go on behind it; whether there was such a thing."""
+        """Give up partitions that are no longer on the source, or go on behind lost records; whether there were any."""
         count, lost = len(self.set_aside), False
         there = {each.name: each.id_text for each in self._source.client.topics()}
         for name, id_text in self._opening.source_ids().items():

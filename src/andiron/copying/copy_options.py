@@ -1,4 +1,4 @@
-"""What is asked of a copy: which topics, how they are read, and what may become of their offsets."""
+"""The options of a copy: which topics, how they are read, and what may become of their offsets."""
 
 from __future__ import annotations
 

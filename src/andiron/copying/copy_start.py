@@ -38,7 +38,7 @@ _COMPARED = ("key", "value", "headers", "timestamp")
 
 
 class CopyStart:
-    """What is copied from where to where, made ready."""
+    """Plans a copy, creates its topics on the target, and opens its partitions."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class CopyStart:
         self.targets: dict[str, TopicFacts] = {}
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections to both clusters."""
         self._notes.close()
 
     # ── topics ───────────────────────────────────────────────────────────────────────
 
     def plan(self) -> list[TopicPlan]:
-        """What is to be done, by topic; nothing is changed."""
+        """The plan of each topic; nothing is changed."""
         with on(SOURCE):
             topics = self._source.client.topics()
         if not self.plans:
@@ -93,7 +93,7 @@ class CopyStart:
         return list(self.plans.values())
 
     def prepare(self) -> None:
-        """Make what the plans say, and note whose they are; a refusal stops all of it before anything is changed."""
+        """Create the planned topics on the target, and note their sources; a refusal stops all before any change."""
         for plan in self.plans.values():
             if plan.refusal:
                 raise CopyError(plan.refusal)
@@ -115,7 +115,7 @@ class CopyStart:
             )
 
     def grown(self) -> bool:
-        """Whether there is more to copy than there was, looked for now and then; what is new is then prepared."""
+        """Whether the source has new topics or partitions, looked for now and then; they are then prepared."""
         if not self.wishes.follow or self._clock() - self._looked_at < LOOK_S:
             return False
         self._looked_at = self._clock()
@@ -143,7 +143,7 @@ class CopyStart:
         return {name: self.sources[name].topic.id_text for name in self.plans}
 
     def source_ends(self) -> dict[TopicPartition, int]:
-        """Where the source's partitions ended when it was planned."""
+        """The source's log end offsets when the copy was planned."""
         return {
             TopicPartition(name, at): end
             for name in self.plans
@@ -156,7 +156,7 @@ class CopyStart:
     # ── partitions ───────────────────────────────────────────────────────────────────
 
     def identity(self) -> ProducerIdentity | None:
-        """Under which an earlier run wrote."""
+        """The producer id and epoch under which an earlier run wrote."""
         return self.state.producer
 
     def copies(
@@ -183,7 +183,7 @@ class CopyStart:
         return found
 
     def note_fresh(self, copies: Iterable[PartitionCopy]) -> None:
-        """Note where offsets shift in what was placed; return when that is kept."""
+        """Write new stretches of the offset map to the state topic; return when they are acknowledged."""
         self._note(
             self.state.note_map(copy.topic, copy.partition.partition, copy.take_fresh())
             for copy in copies
@@ -254,7 +254,7 @@ class CopyStart:
                 self.state.replay(key, value)
 
     def note_group(self, group: str, offsets: Ours) -> None:
-        """Note what was committed for a group."""
+        """Write the offsets that were committed for a group to the state topic."""
         self._note([self.state.note_group(group, offsets)])
 
 
@@ -263,7 +263,7 @@ def _named(topic: Topic) -> Target:
 
 
 def _record(client: Client, partition: TopicPartition, offset: int, committed: bool) -> pa.Table | None:
-    """One record without its place; None where it is gone."""
+    """One record without its offset; None where it is no longer there."""
     with ColumnReader(
         client, partition, offset, offset + 1, headers=True, committed=committed, settings=ONE_RECORD
     ) as reader:

@@ -1,4 +1,4 @@
-"""What stops a copy, or keeps it from beginning, in one line that says what to do."""
+"""CopyError: what stops a copy, or keeps it from beginning, in one line that says what to do."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from andiron.model.errors import AndironError
 
 
 class CopyError(AndironError):
-    """It cannot be copied as things are."""
+    """A copy that cannot begin or go on; the message says why and what to do."""

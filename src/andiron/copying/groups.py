@@ -1,4 +1,4 @@
-"""How far groups have read, said in the target's offsets: each commit on the source becomes one on the target.
+"""Groups of a copy: committed offsets of the source are translated and committed on the target.
 
     source   group g, orders-0: 350 ──offset map──▶ 348   committed on the target, with its metadata
 
@@ -31,7 +31,7 @@ Offsets = dict[TopicPartition, int]
 
 @dataclass
 class GroupReport:
-    """What became of one group; offsets of the source and of the target by partition."""
+    """The translation of one group's offsets, from source to target, or why it was left alone."""
 
     group: str
     offsets: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class GroupReport:
 
 
 def translated(client: Client, copy: PartitionCopy, offset: int, committed: bool) -> int:
-    """Where a reader of the source who would read `offset` next goes on, on the target."""
+    """The target's offset for a committed `offset` of the source."""
     found = copy.map.target_of(offset, copy.target)
     sparse = copy.map.sparse_at(offset)
     if sparse is None:
@@ -57,7 +57,7 @@ def is_its_own(
 
 
 class Groups:
-    """Brings the groups that are like one of `patterns` along."""
+    """Copies the committed offsets of groups whose names match one of `patterns`."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Groups:
         self._patterns, self._known, self._note, self._committed = patterns, dict(known), note, committed
 
     def names(self) -> list[str]:
-        """Those that are wanted, by name."""
+        """The groups of the source that match, by name."""
         with on(SOURCE):
             return [each.id for each in self._from.groups() if matches(each.id, self._patterns)]
 

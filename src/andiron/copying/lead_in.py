@@ -1,4 +1,4 @@
-"""The offsets before a source's first one, brought about on an empty target, so that all that follow are kept.
+"""Empty records for the offsets before a source's log start offset, so that an empty target keeps its offsets.
 
     source    ┄┄┄┄┄┄┄ deleted ┄┄┄┄┄┄┄ 5000 ─────
     target   0 ── empty records ── 4999│           written, and deleted by DeleteRecords

@@ -1,4 +1,4 @@
-"""Which offset of a source partition became which of the target: kept as far as it goes, and shifted from there.
+"""The offset map: which offset of a source partition is which on the target, in stretches that shift by gaps.
 
     source   100 ────── 180   ·   182 ── 190   ·  ·   [195  198  201]      gaps: markers, aborted records, compaction
     target   100 ────── 180  181 ── 189          189  190  191
@@ -23,7 +23,7 @@ OPEN = -1
 
 
 class Stretch(NamedTuple):
-    """Offsets that belong together: dense to the next stretch, or sparse and with ends of its own."""
+    """A range of source offsets and where it begins on the target: dense to the next stretch, or one sparse batch."""
 
     source: int
     target: int
@@ -68,7 +68,7 @@ class OffsetMap:
         self.stretches.append(stretch)
 
     def cut(self, target_end: int) -> bool:
-        """Forget what never arrived; whether there was such a thing. The first stretch stays: it is the beginning."""
+        """Drop stretches behind the target's end, which never arrived; whether there were any. The first one stays."""
         kept = [self.first, *(each for each in self.stretches[1:] if each.target < target_end)]
         gone = len(kept) < len(self.stretches)
         self.stretches = kept
@@ -89,7 +89,7 @@ class OffsetMap:
         return last.source_end
 
     def target_of(self, source: int, target_end: int) -> int:
-        """Where a reader goes on that would read `source` next; inside of a sparse stretch, at its beginning."""
+        """The target's offset for a position on the source; inside of a sparse stretch, that of its beginning."""
         at = bisect_right(self.stretches, source, key=lambda each: each.source) - 1
         if at < 0:
             return min(self.first.target, target_end)

@@ -1,4 +1,4 @@
-"""No more bytes a second than one has said: whoever was faster waits until it is right on average.
+"""The --rate of a copy: how long to wait so that no more than so many bytes a second are copied on average.
 
 The average counts from a moment ago, not from the beginning, so that a pause is not made up for with a rush.
 """

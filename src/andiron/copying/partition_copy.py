@@ -1,4 +1,4 @@
-"""One partition on its way: where the source is read next, where the target ends, and how they belong together.
+"""The copy of one partition: the source offset that is read next, the target's end, and the offset map.
 
 It begins in one of three ways, each told by the two logs and by what was noted:
 
@@ -27,14 +27,14 @@ class PartitionCopy:
     map: OffsetMap
     source: int
     target: int
-    lead_in: int = 0  # empty records that have to come before the first
+    lead_in: int = 0  # empty records that must be written before the first one
     batch_bytes: int = 0
     fresh: list[Stretch] = field(default_factory=list)  # to be noted before what was placed is sent
     records: int = 0  # by this process
     bytes: int = 0
 
     def place(self, chunk: Chunk) -> None:
-        """The next batch goes to the target's end."""
+        """Place a batch at the target's end: its offset there, and a new stretch of the offset map if they shift."""
         stretch = self.map.place(chunk.source, chunk.source_end, self.target, chunk.records)
         if stretch is not None:
             self.fresh.append(stretch)
@@ -43,7 +43,7 @@ class PartitionCopy:
         self.bytes += len(chunk.data)
 
     def take_fresh(self) -> list[Stretch]:
-        """What has to be noted now."""
+        """The stretches that must be written to the state topic before the placed batches are sent."""
         fresh, self.fresh = self.fresh, []
         return fresh
 

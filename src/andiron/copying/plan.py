@@ -1,4 +1,4 @@
-"""What is made of a topic on the target before its records come, and what would make a wrong copy of it.
+"""The plan of one topic: what is created on the target, with which settings, and what refuses the copy.
 
     source: partitions, replicas, settings ─┐
                                             ├──▶ TopicPlan: create, go on, or a refusal in one line
@@ -31,12 +31,12 @@ _LEFT_OUT = {
     "message.timestamp.after.max.ms": "records from the future would be refused",
     "message.timestamp.difference.max.ms": "old records would be refused",
 }
-# What a topic keeps and takes, which must not depend on the brokers' defaults.
+# Settings of retention, compaction and size, which must not depend on the target brokers' defaults.
 _EVEN_OF_BROKERS = (POLICY, "retention.ms", "retention.bytes", MESSAGE_BYTES)
 
 
 class TopicFacts(NamedTuple):
-    """A topic as a cluster tells of it; offsets by partition."""
+    """Partitions, replicas, settings and offsets of a topic in one of the clusters."""
 
     topic: Topic
     configs: dict[str, Config]
@@ -45,7 +45,7 @@ class TopicFacts(NamedTuple):
 
     @property
     def records_at_most(self) -> int:
-        """As many as lie between the ends, of which some may be gone."""
+        """The number of offsets in all partitions, of which compaction may have left fewer records."""
         return sum(self.ends[at] - self.starts[at] for at in self.ends)
 
     def value(self, name: str) -> str:
@@ -62,7 +62,7 @@ class KnownTopic(NamedTuple):
 
 @dataclass
 class TopicPlan:
-    """What will be done about one topic."""
+    """The plan for one topic: create it, go on with it, or refuse, and settings that are left out."""
 
     name: str
     partitions: int

@@ -35,7 +35,7 @@ class CopyProducer(Sender):
 
     @property
     def identity(self) -> ProducerIdentity:
-        """Under which it writes."""
+        """The producer id and epoch under which it writes."""
         return self._outbox.identity
 
     def begin(self, partition: TopicPartition, offset: int) -> None:

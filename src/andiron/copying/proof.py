@@ -1,4 +1,4 @@
-"""Proof that a copy is one: both sides read anew, counted, and put through the same checksums.
+"""The proof at the end of a copy: records of source and target are read again, counted and checksummed.
 
     source  from ────────────────▶ upto    every record's key, value, headers and time, in order ──▶ checksum ┐
     target  from ────────────────▶ upto                                                                       ┴─▶ equal
@@ -48,7 +48,7 @@ class Proof:
 
 
 class Checksum:
-    """Of records in order, with their count."""
+    """A checksum of records in order, with their count."""
 
     def __init__(self) -> None:
         self.records = 0
@@ -93,7 +93,7 @@ class LastOfKeys:
 
 
 class Prover:
-    """Reads both sides."""
+    """Reads partitions of source and target, and compares them."""
 
     def __init__(self, source: Side, target: Side, *, committed: bool = True) -> None:
         self._source, self._target, self._committed = source, target, committed

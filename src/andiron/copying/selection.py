@@ -1,4 +1,4 @@
-"""Which topics, and which groups, are copied: names and patterns as a shell has them, and what is left out always.
+"""The topics and groups that are copied: names and shell patterns, without internal topics.
 
     andiron copy 'orders*' clicks --exclude '*-test'
 
@@ -35,7 +35,7 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
 
 
 def is_internal(topic: Topic) -> bool:
-    """Whether it is a cluster's own."""
+    """Whether a topic is internal: of the brokers, of MirrorMaker, or of Andiron's own tools."""
     return topic.internal or matches(topic.name, RESERVED)
 
 
@@ -46,7 +46,7 @@ def is_chosen(topic: Topic, patterns: Sequence[str], excluded: Sequence[str]) ->
 
 
 def check_patterns(there: Iterable[Topic], patterns: Iterable[str]) -> None:
-    """Refuse a pattern that nothing is like, and a name that is not for copying."""
+    """Refuse a pattern that no topic matches, and the name of an internal topic."""
     known = list(there)
     for pattern in patterns:
         like = [each for each in known if fnmatchcase(each.name, pattern)]

@@ -1,4 +1,4 @@
-"""What a copy has to know when it begins again: a compacted topic on the target, beside what it is about.
+"""The state of a copy, to begin again from: a compacted topic on the target.
 
     producer  source cluster                         the identity under which it writes
     topic     source cluster, topic, its id there    the topic's id on the source
@@ -37,7 +37,7 @@ Ours: TypeAlias = dict[TopicPartition, tuple[int, ...]]
 
 
 class Target(NamedTuple):
-    """A topic of the target, which is another one when it is made anew."""
+    """A topic of the target by name and id: one that is created again has another id."""
 
     topic: str
     id: str
@@ -102,7 +102,7 @@ class State:
 
 
 class StateTopic:
-    """Where notes are kept."""
+    """The compacted topic of the state, on the target."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -113,13 +113,13 @@ class StateTopic:
         return any(each.name == STATE_TOPIC for each in self._client.topics())
 
     def create(self) -> None:
-        """Make it, unless it is there."""
+        """Create the topic, unless it exists."""
         if not self.exists:
             replicas = min(REPLICAS_MAX, len(self._client.metadata.brokers))
             Admin(self._client).create_topic(STATE_TOPIC, 1, replicas, {"cleanup.policy": "compact"})
 
     def load(self, source_cluster: str) -> State:
-        """All that is noted of copies from a source; nothing where there is no topic."""
+        """Read the state of copies from a source cluster; empty where there is no topic."""
         state = State(source_cluster)
         if self.exists:
             admin = Admin(self._client)
@@ -131,7 +131,7 @@ class StateTopic:
         return state
 
     def write(self, notes: Iterable[Note]) -> None:
-        """Return when they are kept."""
+        """Write notes to the topic; return when they are acknowledged."""
         if self._producer is None:
             self._producer = Producer(self._client)
         for key, value in notes:
@@ -139,6 +139,6 @@ class StateTopic:
         self._producer.flush()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         if self._producer is not None:
             self._producer.close()

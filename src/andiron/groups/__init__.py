@@ -1,1 +1,1 @@
-"""The group coordinator: who consumes what together, and how far each group has read."""
+"""The group coordinator: classic and consumer groups, their members and assignments, and their committed offsets."""

@@ -1,4 +1,4 @@
-"""A group, whichever protocol its members speak, as seen by those who ask about it.
+"""The interface of a group, whichever protocol its members speak: classic, consumer, or one that is not served.
 
 Three classes fulfil this: a classic group, whose members agree among themselves who reads what (classic/group.py), a
 consumer group, to which the broker assigns (consumer/group.py), and one that is kept and not served
@@ -26,7 +26,7 @@ from andiron.model.timers import Timers
 
 CLASSIC, CONSUMER = "classic", "consumer"
 
-# Of a topic's id and a partition: raise if the caller may not commit it. The whole commit is refused then.
+# (topic id, partition): raises if the caller may not commit an offset of it. The whole commit is refused then.
 CommitCheck: TypeAlias = Callable[[bytes, int], None]
 
 
@@ -39,7 +39,7 @@ class Caller(NamedTuple):
 
 
 class Group(Protocol):
-    """What can be asked of a group."""
+    """What offsets, listings and deletions ask of a group of any type."""
 
     id: str
     kind: str  # CLASSIC, CONSUMER, or of a kind that is not served
@@ -83,7 +83,7 @@ class Group(Protocol):
 
 
 def not_of_kind(group_id: str, kind: str, group: Group | None) -> str:
-    """Why there is no group of this kind to tell of: there is none of that name, or it is of another kind."""
+    """The message of GROUP_ID_NOT_FOUND: there is no group of that name, or it is of another type than asked for."""
     if group is None:
         return f"there is no {kind} group {group_id}"
     served = "" if group.kind in (CLASSIC, CONSUMER) else ", which is kept for Kafka and not served here"
@@ -105,8 +105,8 @@ class GroupContext:
     settings: GroupSettings
     topics: Topics
     chance: Chance
-    configs: Callable[[str], Mapping[str, str]]  # what was set for a group by its name
-    batch_max: Callable[[], int] = lambda: BATCH_MAX  # bytes that can be written at a time
+    configs: Callable[[str], Mapping[str, str]]  # a group's own settings (group configs), by its name
+    batch_max: Callable[[], int] = lambda: BATCH_MAX  # max.message.bytes of __consumer_offsets
     groups: dict[str, Group] = field(default_factory=dict)
     timers: Timers[TimerKey] = field(default_factory=Timers)
     rebalances: Rebalances = field(init=False)

@@ -1,4 +1,4 @@
-"""What groups hold in memory because somebody said so, and how much of it there may be on a node.
+"""The memory that groups and their members take, and a bound on it for all groups of a node.
 
 A member says up to a batch of itself, and is remembered for as long as its session lasts, which it chooses
 (group.max.session.timeout.ms), whether its connection is there or not. Names of groups are chosen too. So all groups
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from andiron.groups.sizes import said_by
+from andiron.groups.sizes import bytes_said
 from andiron.model.errors import ErrorCode
 from andiron.model.settings import MIB
 from andiron.wire.messages.join_group import JoinGroupRequest
@@ -33,7 +33,7 @@ GROUP_BYTES, MEMBER_BYTES, TEXT_BYTES, PARTITION_BYTES = 1_500, 1_200, 60, 100
 
 
 class GroupMemory:
-    """What the groups of one shard hold."""
+    """The memory that the groups of one shard take, group by group."""
 
     def __init__(self, groups: Mapping[str, Group]) -> None:
         self._groups = groups
@@ -44,7 +44,7 @@ class GroupMemory:
         return len(self._weights)
 
     def note(self, group_id: str) -> None:
-        """Something may have happened to a group."""
+        """Weigh a group anew, after a request that may have changed it."""
         group = self._groups.get(group_id)
         self.total -= self._weights.pop(group_id, 0)
         if group is not None:
@@ -52,8 +52,8 @@ class GroupMemory:
             self.total += weight
 
     def check(self, request: Any, held_by_all: int) -> None:
-        """Raise COORDINATOR_LOAD_IN_PROGRESS for who would be one more thing to remember while there are too many."""
-        said = said_by(request) if held_by_all > MEMORY_MAX else 0
+        """Raise COORDINATOR_LOAD_IN_PROGRESS for a new member, or one that grows, while groups take over MEMORY_MAX."""
+        said = bytes_said(request) if held_by_all > MEMORY_MAX else 0
         if not said:
             return
         group = self._groups.get(request.group_id)

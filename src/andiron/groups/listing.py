@@ -1,4 +1,4 @@
-"""ListGroups: the groups of a shard, in a word each.
+"""ListGroups: the groups of a shard with their states and types, filtered by both (KIP-518, KIP-848).
 
 A group of offsets alone is one too: it is listed as a classic group that is empty and has no protocol. So are those
 that Kafka made and nobody serves here.
@@ -15,7 +15,7 @@ from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 EMPTY = "Empty"
-# As they are compared, in small letters.
+# States and types in lower case, as filters are compared with them.
 STATES = frozenset(
     (
         "empty",
@@ -31,8 +31,8 @@ STATES = frozenset(
 TYPES = frozenset((CLASSIC, CONSUMER, SHARE, STREAMS))
 
 
-def telling(said: Iterable[str], known: Container[str]) -> list[str]:
-    """The words of a filter that can let something through, each once. If there is none, one of the others: a filter
+def existing_filters(said: Iterable[str], known: Container[str]) -> list[str]:
+    """The states or types of a filter that exist, each once. If there is none, one of the others: a filter
     that lets nothing through is not the same as none. Every shard reads it, and a request may have thousands."""
     words = dict.fromkeys(word.lower() for word in said)
     return [word for word in words if word in known] or list(words)[:1]

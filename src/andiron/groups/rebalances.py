@@ -1,4 +1,4 @@
-"""Why groups rebalance: one more for a group and a reason, counted where it begins.
+"""How often groups rebalance, and why: counted by group and reason, where a rebalance begins.
 
     a member comes ─┐
     goes           ─┤
@@ -26,8 +26,8 @@ REBALANCE_TIMEOUT = "rebalance_timeout"  # did not join, sync or give up partiti
 SUBSCRIPTION = "subscription"  # a member wants other topics, or another protocol
 METADATA = "metadata"  # the topics that it reads have changed
 SIZE = "size"  # there are more members than allowed by now
-ASSIGNMENT = "assignment"  # who gets what was more than a record holds
-PROTOCOL = "protocol"  # it goes on as a classic group
+ASSIGNMENT = "assignment"  # the assignments did not fit into a record
+PROTOCOL = "protocol"  # a consumer group was downgraded to a classic one
 REASONS = (
     JOIN,
     LEAVE,
@@ -47,7 +47,7 @@ class Rebalances:
     """How often the groups of a shard have rebalanced, and why."""
 
     def __init__(self, groups: Collection[str]) -> None:
-        self._groups = groups  # those there are
+        self._groups = groups  # the groups that exist
         self._counts: dict[str, dict[str, int]] = {}
 
     def begins(self, group_id: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""What `__consumer_offsets` is made of: Kafka's records, byte for byte, so that its tools can read them.
+"""The records of `__consumer_offsets`: Kafka's, byte for byte, so that its tools can read them.
 
     key     type (int16) · fields          which thing is meant
     value   version (int16) · fields       what it is from now on; none: it is no more
@@ -75,7 +75,7 @@ class ConsumerGroupMetadataValue:
 
 @message(api_key=4, versions=(0, 0))
 class ConsumerGroupPartitionMetadataKey:
-    """What older brokers knew of the topics; the metadata hash has taken its place, and it is removed."""
+    """Partition counts of the topics, as brokers before 4.1 wrote them; replaced by the metadata hash, and removed."""
 
     group_id: str = string()
 
@@ -113,7 +113,7 @@ class ClassicProtocol:
 
 @struct
 class ClassicMemberMetadata:
-    """Of a member that speaks the classic protocol in a group that no longer does."""
+    """A classic member of a consumer group: its session timeout and protocols."""
 
     session_timeout_ms: int = i32()
     supported_protocols: list[ClassicProtocol] = array(ClassicProtocol)
@@ -211,7 +211,7 @@ class UnservedGroupKey(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a type of record is about: a group of which kind, and whether the group itself or a member of it."""
+    """A record type of a group that is not served: share or streams, and the group itself or a member of it."""
 
     kind: str
     is_group: bool = False
@@ -238,15 +238,15 @@ PARTS: Mapping[int, Part] = {
 
 
 class GroupRecord(NamedTuple):
-    """One thing and what it is from now on; `producer_id` if that depends on a transaction."""
+    """A record of `__consumer_offsets`: key and value; `producer_id` if it belongs to a transaction."""
 
     key: Any
-    value: Any | None  # None: it is no more
+    value: Any | None  # None: a tombstone
     producer_id: int = NO_PRODUCER
 
 
 class TransactionEnded(NamedTuple):
-    """A marker has come: what this producer committed inside its transaction counts now, or never."""
+    """A transaction marker: offsets that this producer committed inside its transaction count now, or are dropped."""
 
     producer_id: int
     committed: bool
@@ -296,8 +296,8 @@ def encode_record(record: GroupRecord) -> tuple[bytes, bytes | None]:
 def decode_record(
     key: bytes | None, value: bytes | None, producer_id: int = NO_PRODUCER
 ) -> GroupRecord | None:
-    """What a record says, of a group that is not served only that it is there; None if it is of a type that is not
-    known here. Raises CORRUPT_MESSAGE if it is no record of this topic."""
+    """A record of the log, decoded; of a group that is not served only its key. None for a type that is not known
+    here; raises CORRUPT_MESSAGE if it is no record of this topic."""
     try:
         return _decode(key or b"", value, producer_id)
     except (MalformedMessage, structs.error) as error:

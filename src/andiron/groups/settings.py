@@ -173,7 +173,7 @@ class GroupSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupConfigs:
-    """What a group that assigns on the broker may have of its own."""
+    """Group configs: the settings that a consumer group may have of its own."""
 
     consumer_session_timeout_ms: int = topic_setting(
         "consumer.session.timeout.ms",

@@ -1,4 +1,4 @@
-"""The groups of one partition of `__consumer_offsets`: routes a request to the part that decides it.
+"""The group coordinator of one partition of `__consumer_offsets`: routes a request to the part that decides it.
 
     JoinGroup, SyncGroup, Heartbeat, LeaveGroup ──▶ classic/protocol.py, or the classic side of consumer/protocol.py
     ConsumerGroupHeartbeat ───────────────────────▶ consumer/protocol.py
@@ -81,7 +81,7 @@ class GroupShard:
         configs: Callable[[str], Mapping[str, str]], batch_max: Callable[[], int] = lambda: BATCH_MAX,
         held_by_all: Callable[[], int] | None = None,
     ) -> None:  # fmt: skip
-        """`held_by_all` says what this and all other shards of the node hold."""
+        """`held_by_all` says how much memory the groups of this and all other shards of the node take."""
         self._context = GroupContext(settings, topics, chance, configs, batch_max)
         self._offsets = Offsets()
         self._classic, self._consumer = ClassicProtocol(self._context), ConsumerProtocol(self._context)
@@ -90,7 +90,7 @@ class GroupShard:
         self._held_by_all = held_by_all or (lambda: self.bytes_held)
 
     def decide(self, request: Any, now: Millis) -> Decision[GroupRecord]:
-        """What should follow from a request."""
+        """The response and the records that follow from a request; raises if it is refused."""
         if isinstance(request, CoordinatorRequest):
             decider = self._deciders.get(type(request.body))
             if decider is None:
@@ -109,7 +109,7 @@ class GroupShard:
         return self._loaded(now)
 
     def replay(self, record: Replayed, offset: Offset) -> None:
-        """Take in a record that stands in the log at `offset`."""
+        """Replay a record that stands in the log at `offset`."""
         if isinstance(record, TransactionEnded):
             self._offsets.transaction_ended(record)
             return
@@ -145,22 +145,22 @@ class GroupShard:
 
     @property
     def offsets(self) -> Offsets:
-        """How far groups have read, for those who look on."""
+        """The committed offsets, for metrics and invariants."""
         return self._offsets
 
     @property
     def groups(self) -> Mapping[str, Group]:
-        """The groups, for those who look on."""
+        """The groups by id, for metrics and invariants."""
         return self._context.groups
 
     @property
     def timers(self) -> Timers[TimerKey]:
-        """What ends by the clock, for those who look on."""
+        """The timers of sessions and rebalances, for metrics and invariants."""
         return self._context.timers
 
     @property
     def memory(self) -> GroupMemory:
-        """What the groups weigh, for those who look on."""
+        """The memory that the groups take, for metrics and invariants."""
         return self._context.memory
 
     @property
@@ -170,11 +170,11 @@ class GroupShard:
 
     @property
     def rebalances(self) -> Rebalances:
-        """How often groups have rebalanced, for those who look on."""
+        """How often groups have rebalanced, for metrics."""
         return self._context.rebalances
 
     def next_deadline(self) -> Millis:
-        """When somebody's time is over."""
+        """The next deadline of a session, a rebalance or a round of expiry."""
         return self._context.timers.next_deadline()
 
     # ── routes ───────────────────────────────────────────────────────────────────────
@@ -200,7 +200,7 @@ class GroupShard:
         }
 
     def _either(self, classic: Decider, consumer: Decider) -> Decider:
-        """Whoever speaks the classic protocol may be a member of a group that no longer does."""
+        """Route a request of the classic protocol by the group's type: a classic member may be in a consumer group."""
 
         def decide(asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
             group = self._context.groups.get(asked.body.group_id)

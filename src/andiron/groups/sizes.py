@@ -1,4 +1,4 @@
-"""What has to fit into a batch of __consumer_offsets: whatever a group is told must be written before it counts.
+"""Bounds on what members say of themselves: it must fit into a batch of __consumer_offsets (max.message.bytes).
 
 The largest batch is that of the topic's max.message.bytes. What a member says of itself is written with its group, so
 what cannot be written is refused when it is said, and is not kept in memory until then. Kafka finds out when it writes,
@@ -18,8 +18,8 @@ BATCH_MAX = MIB  # unless the topic says otherwise
 OVERHEAD = 60  # bytes of a record, or of a member in one, beside what somebody chose
 
 
-def said_by(request: Any) -> int:
-    """How many bytes a member says of itself."""
+def bytes_said(request: Any) -> int:
+    """The bytes that a member says of itself in a JoinGroup or ConsumerGroupHeartbeat request; else 0."""
     if type(request) is JoinGroupRequest:
         said = sum(len(each.name) + len(each.metadata) for each in request.protocols)
         return said + len(request.protocol_type) + len(request.group_instance_id or "")
@@ -30,8 +30,8 @@ def said_by(request: Any) -> int:
 
 
 def check_fits(request: Any, batch_max: int) -> None:
-    """Raise UNKNOWN_SERVER_ERROR for a member that says more of itself than can be kept."""
-    said = said_by(request)
+    """Raise UNKNOWN_SERVER_ERROR for a member whose metadata does not fit into a batch."""
+    said = bytes_said(request)
     if said > batch_max:
         raise ErrorCode.UNKNOWN_SERVER_ERROR.error(
             f"a member says {said} bytes of itself, and a batch of __consumer_offsets holds {batch_max}"

@@ -1,4 +1,4 @@
-"""What groups know of topics: names, ids and how many partitions each has.
+"""The group coordinator's view of the cluster's topics: names, ids and numbers of partitions.
 
 Groups that assign on the broker must see the same topics as clients do: those of the committed metadata. The
 broker hands in a view of them; `version` moves whenever something in it may have changed, so that nobody
@@ -31,4 +31,4 @@ class Topics(Protocol):
     def identified(self, id: bytes) -> Topic | None: ...
 
     def names(self) -> Iterable[str]:
-        """Of all topics, in a fixed order."""
+        """The names of all topics, in a fixed order."""

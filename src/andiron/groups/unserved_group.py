@@ -1,4 +1,4 @@
-"""Groups of Kafka's that are not served here, share and streams groups: known by name, so that nothing of them is lost.
+"""Share groups (KIP-932) and streams groups (KIP-1071) that Kafka made: not served, kept by name, nothing of them lost.
 
     types 10 to 15 of __consumer_offsets    the parts of a share group
     types 17 to 23                          the parts of a streams group
@@ -29,7 +29,7 @@ from andiron.wire.messages.sync_group import SyncGroupRequest
 
 EMPTY, UNKNOWN = "Empty", "Unknown"
 
-# What Kafka says to who takes one of these for a group of its own kind.
+# Kafka's error messages for requests to a group of another type.
 REFUSALS: Mapping[type, ErrorCode] = {
     JoinGroupRequest: ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
     SyncGroupRequest: ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
@@ -40,7 +40,7 @@ REFUSALS: Mapping[type, ErrorCode] = {
 
 
 class UnservedGroup:
-    """One of them, as far as others have to know."""
+    """A share or streams group: its id, its type, and the ids of its members."""
 
     def __init__(self, id: str, kind: str) -> None:
         self.id, self.kind, self.protocol_type = id, kind, kind
@@ -48,11 +48,11 @@ class UnservedGroup:
 
     @property
     def state(self) -> str:
-        """Kafka would tell more of one that has members."""
+        """Empty without members, else Unknown: what state Kafka would compute is not known here."""
         return UNKNOWN if self._members else EMPTY
 
     def replay(self, key: UnservedGroupKey, value: object | None) -> None:
-        """Take in a record of it."""
+        """Replay a record of it: of the group itself, or of one of its members."""
         if PARTS[key.type].is_member:
             if value is None:
                 self._members.pop(key.member_id, None)
@@ -84,7 +84,7 @@ class UnservedGroup:
         """Whoever wants to know how far it has read is told."""
 
     def heard_from(self, member_id: str, now: Millis) -> None:
-        """Nobody's time runs here."""
+        """Nothing: there are no sessions."""
 
     def is_subscribed_to(self, topic: str) -> bool:
         """What its members read is not known here, so it may be any topic."""
@@ -94,7 +94,7 @@ class UnservedGroup:
         return ()
 
     def offsets_idle_since(self, topic: str, committed_at: Millis) -> Millis | None:
-        """They stay for Kafka, however long that takes."""
+        """None: its offsets never expire here, and stay for Kafka."""
         return None
 
     def check_delete(self) -> None:

@@ -55,7 +55,7 @@ class KafkaOptions:
 
 
 def bootstrap_of(told: Mapping[str, str]) -> str:
-    """Where the cluster is, of options with their names in lower case."""
+    """kafka.bootstrap.servers of a query's options, whose names are in lower case."""
     text = told.get(BOOTSTRAP, told.get(BOOTSTRAP.removeprefix(PREFIX), "")).strip()
     if not text:
         raise SettingError(BOOTSTRAP, "must be given: a broker or several, such as localhost:9092")
@@ -71,7 +71,7 @@ def kafka_settings(told: Mapping[str, str]) -> dict[str, str]:
 
 
 def refuse_security(given: Mapping[str, str]) -> None:
-    """Refuse what is not spoken here, instead of going on in the clear."""
+    """Refuse any security.protocol but PLAINTEXT, instead of going on without it."""
     protocol = given.get("security.protocol", "PLAINTEXT").strip().upper()
     if protocol != "PLAINTEXT":
         raise SettingError("kafka.security.protocol", f"{protocol} is not supported here; PLAINTEXT alone is")

@@ -1,1 +1,1 @@
-"""The transaction coordinator: which writes of a producer count together, and whether they do."""
+"""The transaction coordinator (KIP-98): transactional ids, their producers, and how their transactions end."""

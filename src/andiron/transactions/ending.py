@@ -16,7 +16,7 @@ The second last row on the left is the fault that Jepsen found. It is the protoc
 the late request is in no way different from one that is in time.
 
 A transaction whose time is up, or whose holder is driven out, is aborted as under version 2 whatever its client
-speaks. A holder that asks to abort what was aborted because of its time gets its next epoch, and can go on.
+speaks. A holder that asks to abort what was aborted because of its time gets its next epoch, and can go on (KIP-588).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BUMPS_SINCE = 5  # version of EndTxn
 def end_transaction(
     request: EndTransaction, current: Transaction | None, now: Millis
 ) -> Decision[TransactionRecord]:
-    """Commit or abort what is ongoing."""
+    """EndTxn: commit or abort the ongoing transaction."""
     if not request.transactional_id:
         raise ErrorCode.INVALID_REQUEST.error("the transactional id is empty")
     if current is None:
@@ -47,7 +47,7 @@ def end_transaction(
 
 
 def needs_fresh_id(request: EndTransaction, current: Transaction | None) -> bool:
-    """Whether ending it may have to bring another producer id into play."""
+    """Whether EndTxn may need a fresh producer id, because the epochs of this one are used up."""
     if current is None or current.state.is_prepared:
         return False
     return request.version >= BUMPS_SINCE and current.holder.is_exhausted
@@ -62,7 +62,7 @@ def abort(current: Transaction, previous_id: int, now: Millis) -> Transaction:
 
 
 def check_holder(current: Transaction, identity: Identity, version: int) -> None:
-    """Complain about a producer that does not hold the id: it is another's, or was taken over."""
+    """Raise for a producer that does not hold the transactional id: INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED …"""
     holder = current.holder
     known = (holder.producer_id, current.producer.producer_id)
     if identity.producer_id not in known:
@@ -101,7 +101,7 @@ def _end_classic(request: EndTransaction, current: Transaction, now: Millis) -> 
 
 
 def _asks_again(request: EndTransaction, current: Transaction) -> bool:
-    """Whether this ended the last transaction, and nothing was begun since."""
+    """Whether this EndTxn repeats the one that ended the last transaction, with nothing begun since."""
     ended = current.state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT)
     asking = Identity(request.producer_id, request.producer_epoch)
     return ended and current.holder.epoch <= LAST_EPOCH and current.was_held_by(asking)

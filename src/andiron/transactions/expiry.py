@@ -1,4 +1,4 @@
-"""What ends by the clock: transactions that take too long, and ids that nobody uses.
+"""Timeouts: transactions past transaction.timeout.ms are aborted, unused transactional ids forgotten.
 
 Both are looked for at intervals, as in Kafka, so a transaction may outlive its timeout by
 `transaction.abort.timed.out.transaction.cleanup.interval.ms`. What is found is then dealt with a little at a time, one
@@ -16,19 +16,19 @@ from andiron.transactions.transaction import Transaction
 
 
 def is_timed_out(transaction: Transaction, age_ms: int) -> bool:
-    """Whether a transaction that is ongoing for so long has used up its time. One in two-phase commit never has."""
+    """Whether a transaction that has been ongoing for `age_ms` is past its timeout; in two-phase commit, never."""
     if transaction.state is not State.ONGOING or transaction.is_two_phase:
         return False
     return age_ms > transaction.timeout_ms
 
 
 def is_unused(transaction: Transaction, now: Millis, expiration_ms: int) -> bool:
-    """Whether an id may be forgotten: nothing is under way, nor has been for so long."""
+    """Whether a transactional id has expired (transactional.id.expiration.ms): nothing ongoing for so long."""
     return transaction.state.is_at_rest and transaction.updated_at <= now - expiration_ms
 
 
 class Sweep:
-    """Looks through transactions at intervals, and holds what it found until it is dealt with."""
+    """Looks through transactional ids at intervals, and keeps those that fit until each has been dealt with."""
 
     def __init__(self, interval_ms: int) -> None:
         self._interval_ms = interval_ms
@@ -37,15 +37,15 @@ class Sweep:
 
     @property
     def deadline(self) -> Millis:
-        """When to look next, or, where something was found, since when that waits."""
+        """When to look through them next; where some that were found still wait, since when."""
         return self._next
 
     def start(self, now: Millis) -> None:
-        """The first interval begins."""
+        """Begin the first interval."""
         self._next = Millis(now + self._interval_ms)
 
     def due(self, now: Millis, everyone: Iterable[str], fits: Callable[[str], bool], most: int) -> list[str]:
-        """Up to `most` that fit; none when all are dealt with, until the next interval is over."""
+        """Up to `most` transactional ids that `fits`; none once all are dealt with, until the next interval is over."""
         if now < self._next:
             return []
         if not self._found:

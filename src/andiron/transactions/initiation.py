@@ -1,8 +1,8 @@
-"""InitProducerId: who holds a transactional id from now on.
+"""InitProducerId: which producer holds a transactional id from now on, and fences those before it (KIP-98).
 
 Whoever asks gets an identity that all before it are fenced by. A newcomer names none of its own; a producer that
-goes on after an error names the one it has, and is refused if another has come since. What the predecessor left open
-is aborted first: the answer is CONCURRENT_TRANSACTIONS until every partition has its marker.
+goes on after an error (KIP-360) names the one it has, and is refused if another has come since. What the predecessor
+left open is aborted first: the answer is CONCURRENT_TRANSACTIONS until every partition has its marker.
 
 Under two-phase commit (KIP-939) the predecessor may have *prepared*: everything is written, and some database decides
 whether it counts. Whoever comes after it asks with `keep_prepared`, and is made the holder of the transaction as it
@@ -65,7 +65,7 @@ from andiron.wire.messages.init_producer_id import InitProducerIdResponse
 def init_producer(
     request: InitProducer, current: Transaction | None, settings: TransactionSettings, now: Millis
 ) -> Decision[TransactionRecord]:
-    """Make whoever asks the holder of its transactional id."""
+    """InitProducerId: give a producer the next identity (producer id and epoch) of its transactional id."""
     _check(request, settings)
     timeout_ms = UNLIMITED_MS if request.enable_2pc else request.timeout_ms
     if current is None:
@@ -87,7 +87,7 @@ def init_producer(
 
 
 def needs_fresh_id(request: InitProducer, current: Transaction | None) -> bool:
-    """Whether this may have to bring another producer id into play."""
+    """Whether InitProducerId may need a fresh producer id: the id is new, or its epochs are used up."""
     if current is None:
         return True
     renews = current.state.is_at_rest or (current.state is State.ONGOING and request.keep_prepared)
@@ -112,7 +112,7 @@ def _check(request: InitProducer, settings: TransactionSettings) -> None:
 
 
 def _first(request: InitProducer, timeout_ms: int, now: Millis) -> Decision[TransactionRecord]:
-    """The id is new, or was forgotten: whatever a producer says it holds is so old that it holds nothing."""
+    """The transactional id is new, or has expired: an identity that the request names counts for nothing."""
     holder = first_of(request.fresh_id)
     return _decision(Transaction(request.transactional_id, holder, State.EMPTY, timeout_ms, now))
 
@@ -120,7 +120,7 @@ def _first(request: InitProducer, timeout_ms: int, now: Millis) -> Decision[Tran
 def _renew(
     request: InitProducer, current: Transaction, timeout_ms: int, now: Millis
 ) -> Decision[TransactionRecord]:
-    """Nothing is ongoing: the holder gets its next identity, unless it has it and has not heard."""
+    """No transaction is ongoing: the holder gets the next epoch, unless it asks again for one that it was given."""
     if _asks_again(request, current) and current.holder.epoch <= LAST_EPOCH:
         return _decision(current.renewed(current.holder, current.previous_id, timeout_ms, now))
     holder = current.holder.successor(request.fresh_id)
@@ -130,7 +130,7 @@ def _renew(
 def _hand_over(
     request: InitProducer, current: Transaction, timeout_ms: int, now: Millis
 ) -> Decision[TransactionRecord]:
-    """Something is ongoing, and whoever asks wants to be the one to end it."""
+    """KIP-939's keep_prepared: the ongoing transaction stays, and its new holder is the one to end it."""
     if _asks_again(request, current):
         return Decision(_answer(current))
     holder = current.holder.successor(request.fresh_id)
@@ -139,7 +139,7 @@ def _hand_over(
 
 
 def _asks_again(request: InitProducer, current: Transaction) -> bool:
-    """Whether it has the identity that it asks for; raises if it names one that it does not hold."""
+    """Whether the request repeats one that was answered; raises PRODUCER_FENCED if it names an older identity."""
     named = _named(request)
     if named in (NOBODY, current.holder):
         return False
@@ -153,7 +153,7 @@ def _named(request: InitProducer) -> Identity:
 
 
 def _previous_id(request: InitProducer) -> int:
-    """A newcomer has no predecessor that could ask again: whoever held the id is to be fenced.
+    """The previous producer id for the record: none for a newcomer, since whoever held the id is to be fenced.
 
     One that goes on held `producer_id`, and is told from a newcomer by that alone. (Kafka writes the producer id in
     both cases, and keeps in memory, so not across a failover, what tells them apart.)

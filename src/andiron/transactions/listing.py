@@ -1,4 +1,4 @@
-"""DescribeTransactions and ListTransactions: how transactions stand, for those who look after them."""
+"""DescribeTransactions and ListTransactions (KIP-664): the state of transactional ids, for operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from andiron.wire.messages.list_transactions import ListTransactionsRequest, Lis
 
 
 def describe(transactional_id: str, current: Transaction | None) -> describe_transactions.TransactionState:
-    """Everything about one transaction."""
+    """DescribeTransactions: state, producer and partitions of one transactional id."""
     if not transactional_id:
         raise ErrorCode.INVALID_REQUEST.error("the transactional id is empty")
     if current is None:
@@ -39,7 +39,7 @@ def describe(transactional_id: str, current: Transaction | None) -> describe_tra
 def list_them(
     request: ListTransactionsRequest, transactions: Iterable[Transaction], now: Millis
 ) -> ListTransactionsResponse:
-    """Those that pass every filter. A filter by states none of which exists lets nothing through."""
+    """ListTransactions: the ids that pass every filter. A filter by states that do not exist lets none through."""
     states = [BY_TITLE[title] for title in request.state_filters if title in BY_TITLE]
     producer_ids = dict.fromkeys(request.producer_id_filters)
     older_ms = request.duration_filter

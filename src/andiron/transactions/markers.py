@@ -1,4 +1,4 @@
-"""The markers that are still owed: which partitions have not heard how a transaction ended.
+"""Transaction markers that are still to be written (WriteTxnMarkers): the partitions of ended transactions.
 
     Prepare record ──▶ owed ──▶ taken, when the record is committed ──▶ written ──▶ Complete record
                         ▲            │
@@ -25,7 +25,7 @@ from andiron.transactions.transaction import Identity, Transaction
 
 
 class _Debt:
-    """What one transaction owes."""
+    """The markers that one ended transaction still owes to its partitions."""
 
     __slots__ = ("offset", "taken", "transaction", "untaken")
 
@@ -36,30 +36,30 @@ class _Debt:
 
 
 class OwedMarkers:
-    """The debts of a shard, by transactional id."""
+    """The owed markers of a shard, by transactional id."""
 
     def __init__(self, coordinator_epoch: int, has_partition: Callable[[str, int], bool]) -> None:
         self._coordinator_epoch, self._has_partition = coordinator_epoch, has_partition
         self._debts: dict[str, _Debt] = {}
-        self._waiting: dict[str, None] = {}  # those with something to take
+        self._waiting: dict[str, None] = {}  # the ids with markers that can be taken
 
     def __len__(self) -> int:
         return len(self._debts)
 
     def replay(self, transaction: Transaction, offset: Offset) -> None:
-        """A transaction is as its record at `offset` has it."""
+        """Replay a transaction's record at `offset`: Prepare owes markers to all its partitions, Complete none."""
         self.forget(transaction.id)
         if transaction.state.is_prepared:
             self._debts[transaction.id] = _Debt(transaction, offset)
             self._waiting[transaction.id] = None
 
     def forget(self, transactional_id: str) -> None:
-        """Nothing is owed for this id."""
+        """No markers are owed for this transactional id any more."""
         self._debts.pop(transactional_id, None)
         self._waiting.pop(transactional_id, None)
 
     def take(self, upto: Offset) -> list[Markers]:
-        """What can be written now and was not taken, of transactions decided below `upto`."""
+        """The markers, not taken yet, of transactions whose Prepare record is committed, that is, below `upto`."""
         if not self._waiting:
             return []
         ready = [each for each in self._waiting if self._debts[each].offset < upto]
@@ -69,7 +69,7 @@ class OwedMarkers:
         return [markers for markers in taken if markers is not None]
 
     def put_back(self, markers: Markers) -> None:
-        """These were not written: they can be taken again, now or later."""
+        """Markers that could not be written: they can be taken again."""
         debt = self._debt_of(markers.transactional_id, markers.producer_id, markers.producer_epoch)
         if debt is not None:
             for partition in markers.partitions:
@@ -81,7 +81,7 @@ class OwedMarkers:
     def written(
         self, transactional_id: str, identity: Identity, partitions: Iterable[TopicPartition]
     ) -> bool:
-        """These have their marker. True: so have all others, or were gone; the last ones are not crossed off
+        """These partitions have their marker. True: so have all others, or were deleted; the last are not crossed off
         until the Complete record is there, so it can be asked again."""
         debt = self._debt_of(transactional_id, *identity)
         if debt is None:
@@ -95,7 +95,7 @@ class OwedMarkers:
         return False
 
     def _debt_of(self, transactional_id: str, producer_id: int, epoch: int) -> _Debt | None:
-        """The debt with these markers: what is said of earlier ones comes late, and counts no more."""
+        """The owed markers of this producer epoch; None for those of an earlier transaction, reported late."""
         debt = self._debts.get(transactional_id)
         return debt if debt is not None and debt.transaction.producer == (producer_id, epoch) else None
 

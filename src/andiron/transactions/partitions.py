@@ -1,8 +1,8 @@
-"""AddPartitionsToTxn: where a transaction writes, so that it is known where its markers must go.
+"""AddPartitionsToTxn: the partitions of a transaction, so that the coordinator knows where its markers must go.
 
 The first partition begins the transaction. A client names its partitions before it writes to them (up to version 3);
 from 4 on brokers ask, when a producer's batch arrives: to add its partition (version 2 of transactions, where the
-client does not), or merely whether it was added (`verify_only`), since a batch that came late must not open a
+client does not: KIP-890), or merely whether it was added (`verify_only`), since a late batch must not open a
 transaction in its partition which nobody is going to end.
 """
 
@@ -24,7 +24,7 @@ ABORTABLE_SINCE = 5
 def add_partitions(
     request: AddPartitions, current: Transaction | None, now: Millis
 ) -> Decision[TransactionRecord]:
-    """Take partitions into the transaction, which may begin with them."""
+    """AddPartitionsToTxn: add partitions to the transaction, which begins with the first of them."""
     if not request.transactional_id:
         raise ErrorCode.INVALID_REQUEST.error("the transactional id is empty")
     if current is None:

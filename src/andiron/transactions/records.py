@@ -1,4 +1,4 @@
-"""What `__transaction_state` is made of: Kafka's records, byte for byte.
+"""The records of `__transaction_state`: Kafka's TransactionLogKey and TransactionLogValue, byte for byte.
 
     key     version 0 (int16) · transactional id
     value   version (int16) · all there is to know of its transaction; none: the id is forgotten
@@ -51,10 +51,10 @@ class TransactionLogValue:
 
 
 class TransactionRecord(NamedTuple):
-    """A transactional id, and its state from now on."""
+    """A record of `__transaction_state`: a transactional id, and its transaction from now on."""
 
     transactional_id: str
-    value: TransactionLogValue | None  # None: forgotten
+    value: TransactionLogValue | None  # None: a tombstone, the id is forgotten
 
 
 def encode_record(record: TransactionRecord) -> tuple[bytes, bytes | None]:
@@ -66,8 +66,8 @@ def encode_record(record: TransactionRecord) -> tuple[bytes, bytes | None]:
 
 
 def decode_record(key: bytes | None, value: bytes | None) -> TransactionRecord | None:
-    """What a record says; None if its key is of a version that is not known here. Raises CORRUPT_MESSAGE if
-    it is no record of this topic."""
+    """A record of the log, decoded; None if its key is of a version that is not known here. Raises CORRUPT_MESSAGE
+    if it is no record of this topic."""
     try:
         return _decode(key or b"", value)
     except (MalformedMessage, structs.error) as error:

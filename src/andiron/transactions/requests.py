@@ -1,4 +1,4 @@
-"""What the transaction coordinator is asked, beside what comes off the wire as it is.
+"""The requests that the transaction coordinator decides, where they are not the messages of the wire as they are.
 
 Handlers build these from their API's messages. A `fresh_id` is a producer id that nobody ever had: a machine cannot
 make one up, so whoever asks finds out first whether one will be needed (`TransactionShard.needs_fresh_id`).
@@ -17,11 +17,11 @@ NO_EPOCH = -1
 
 
 class InitProducer(NamedTuple):
-    """A producer begins, or begins again. Answered with an InitProducerIdResponse."""
+    """InitProducerId with a transactional id. Answered with an InitProducerIdResponse."""
 
     transactional_id: str
     timeout_ms: int
-    producer_id: int = NO_ID  # what it holds already, if anything
+    producer_id: int = NO_ID  # the producer id and epoch that it has, if any (KIP-360)
     producer_epoch: int = NO_EPOCH
     version: int = 6
     enable_2pc: bool = False
@@ -30,7 +30,7 @@ class InitProducer(NamedTuple):
 
 
 class AddPartitions(NamedTuple):
-    """A transaction is going to write there, or (`verify_only`) said so before? Answered with an ErrorCode each."""
+    """AddPartitionsToTxn: add partitions, or (`verify_only`) ask if they were. Answered with an ErrorCode each."""
 
     transactional_id: str
     producer_id: int
@@ -41,7 +41,7 @@ class AddPartitions(NamedTuple):
 
 
 class EndTransaction(NamedTuple):
-    """Commit or abort. Answered with an EndTxnResponse when the outcome is fixed, before its markers are out."""
+    """EndTxn. Answered with an EndTxnResponse once the Prepare record is committed, before the markers are out."""
 
     transactional_id: str
     producer_id: int
@@ -52,7 +52,7 @@ class EndTransaction(NamedTuple):
 
 
 class Markers(NamedTuple):
-    """Markers to be written: how a transaction ended, for partitions that do not know yet.
+    """Transaction markers to be written: commit or abort, for partitions that have none yet.
 
     Without partitions there is nothing to write, and MarkersWritten is due at once.
     """
@@ -67,7 +67,7 @@ class Markers(NamedTuple):
 
 
 class MarkersWritten(NamedTuple):
-    """These partitions have their marker, committed. Answered with None."""
+    """The markers in these partitions are written and committed. Answered with None."""
 
     transactional_id: str
     producer_id: int
@@ -76,6 +76,6 @@ class MarkersWritten(NamedTuple):
 
 
 class DescribeTransaction(NamedTuple):
-    """How does it stand? Answered with DescribeTransactions' TransactionState."""
+    """DescribeTransactions, of one transactional id. Answered with its TransactionState."""
 
     transactional_id: str

@@ -57,8 +57,8 @@ class TransactionShard:
     ) -> None:
         self.transactions: dict[str, Transaction] = {}
         self._settings = settings
-        self._ongoing: dict[str, Millis] = {}  # since when, by the clock that cannot be set
-        self._now = Millis(0)  # of the last request: what is replayed follows from it
+        self._ongoing: dict[str, Millis] = {}  # since when each transaction is open, by the monotonic clock
+        self._now = Millis(0)  # the time of the last request, from which what is replayed follows
         self._owed = OwedMarkers(coordinator_epoch, has_partition)
         self._aborting = Sweep(settings.transaction_abort_timed_out_transaction_cleanup_interval_ms)
         self._forgetting = Sweep(settings.transaction_remove_expired_transaction_cleanup_interval_ms)
@@ -81,27 +81,27 @@ class TransactionShard:
         }
 
     def decide(self, request: Any, now: Millis) -> Decision[TransactionRecord]:
-        """What should follow from a request; raises if it is refused."""
+        """The response and the records that follow from a request; raises if it is refused."""
         self._now = now
         return self._deciders[type(request)](request, now)
 
     def needs_fresh_id(self, request: InitProducer | EndTransaction) -> bool:
-        """Whether a request should come with a producer id that nobody ever had."""
+        """Whether a request must come with a fresh producer id (AllocateProducerIds)."""
         current = self.transactions.get(request.transactional_id)
         if isinstance(request, InitProducer):
             return initiation.needs_fresh_id(request, current)
         return ending.needs_fresh_id(request, current)
 
     def take_markers(self, upto: Offset) -> list[Markers]:
-        """The markers that are owed for what was decided below `upto`, each once."""
+        """The markers of transactions whose Prepare record is below `upto`, the high watermark; each is given once."""
         return self._owed.take(upto)
 
     def put_back(self, markers: Markers) -> None:
-        """These could not be written: give them again."""
+        """Markers that could not be written: `take_markers` gives them again."""
         self._owed.put_back(markers)
 
     def replay(self, record: TransactionRecord, offset: Offset) -> None:
-        """Take in a record that stands in the log at `offset`; raises CORRUPT_MESSAGE if it is none."""
+        """Replay a record that stands in the log at `offset`; raises CORRUPT_MESSAGE if it is none."""
         transactional_id, value = record
         if value is None:
             self.transactions.pop(transactional_id, None)
@@ -118,16 +118,16 @@ class TransactionShard:
 
     @property
     def ongoing(self) -> int:
-        """How many transactions are watched for taking too long."""
+        """How many transactions are ongoing, and may time out."""
         return len(self._ongoing)
 
     @property
     def owing(self) -> int:
-        """How many transactions owe markers."""
+        """How many ended transactions still owe markers to partitions."""
         return len(self._owed)
 
     def next_deadline(self) -> Millis:
-        """When to look for what takes too long, if there is anything that could."""
+        """When to look next for transactions that time out and ids that expire, if there are any."""
         aborting = self._aborting.deadline if self._ongoing else NEVER
         forgetting = self._forgetting.deadline if self.transactions else NEVER
         return min(aborting, forgetting)

@@ -21,7 +21,7 @@ import enum
 
 
 class State(enum.IntEnum):
-    """Kafka's numbers, as in the record."""
+    """The states of a transactional id, with Kafka's numbers as TransactionLogValue has them."""
 
     EMPTY = 0
     ONGOING = 1
@@ -39,12 +39,12 @@ class State(enum.IntEnum):
 
     @property
     def is_prepared(self) -> bool:
-        """The outcome is fixed, and some partitions may not know it."""
+        """PrepareCommit or PrepareAbort: the outcome is fixed, and some partitions may lack their marker."""
         return self in (State.PREPARE_COMMIT, State.PREPARE_ABORT)
 
     @property
     def is_at_rest(self) -> bool:
-        """Nothing is under way: a transaction may begin, and the id be forgotten."""
+        """Empty or Complete: a transaction may begin, and the id may expire."""
         return self in _AT_REST
 
     def may_become(self, later: State) -> bool:
@@ -54,7 +54,7 @@ class State(enum.IntEnum):
 
 _AT_REST = (State.EMPTY, State.COMPLETE_COMMIT, State.COMPLETE_ABORT)
 
-# What each may follow. None follows itself but Empty (another InitProducerId) and Ongoing (another partition).
+# The states that each may follow. None follows itself but Empty (InitProducerId) and Ongoing (another partition).
 FOLLOWS: dict[State, tuple[State, ...]] = {
     State.EMPTY: _AT_REST,
     State.ONGOING: (*_AT_REST, State.ONGOING),

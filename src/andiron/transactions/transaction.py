@@ -1,4 +1,4 @@
-"""One transactional id as its latest record has it: who holds it, and how its transaction stands.
+"""A transactional id as its latest record has it: its producer's identity, and the state of its transaction.
 
 An identity is a producer id with an epoch. Three may be in play, and the record has room for all:
 
@@ -35,22 +35,22 @@ CLASSIC, BUMPING = 0, 2  # versions of a transaction: under the second each ends
 
 
 class Identity(NamedTuple):
-    """Under which name a producer writes."""
+    """A producer id with its epoch."""
 
     producer_id: int
     epoch: int
 
     @property
     def is_exhausted(self) -> bool:
-        """The next epoch could not be given to a producer any more."""
+        """Whether the epochs of this producer id are used up: the next one is not given to producers."""
         return self.epoch >= LAST_EPOCH
 
     def successor(self, fresh_id: int) -> Identity:
-        """Who comes after: the next epoch, or the first of another producer id."""
+        """The identity after this one: the next epoch, or epoch 0 of a fresh producer id."""
         return first_of(fresh_id) if self.is_exhausted else self.above()
 
     def above(self) -> Identity:
-        """The same producer id with the next epoch, be it the one that nobody gets."""
+        """The same producer id with the next epoch, be it 32767, which no producer gets."""
         return Identity(self.producer_id, min(self.epoch, LAST_EPOCH) + 1)
 
 
@@ -58,7 +58,7 @@ NOBODY = Identity(NO_ID, NO_EPOCH)
 
 
 def first_of(fresh_id: int) -> Identity:
-    """The first identity with a new producer id. If there is none at hand, ask again: one was not thought needed."""
+    """Epoch 0 of a fresh producer id; COORDINATOR_LOAD_IN_PROGRESS, so that it asks again, where there is none."""
     if fresh_id == NO_ID:
         raise ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.error("a new producer id is needed")
     return Identity(fresh_id, 0)
@@ -66,7 +66,7 @@ def first_of(fresh_id: int) -> Identity:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """All there is to know of a transactional id."""
+    """A transactional id: its identities, state, partitions and timeout, as TransactionLogValue has them."""
 
     id: str
     producer: Identity
@@ -74,30 +74,30 @@ class Transaction:
     timeout_ms: int
     updated_at: Millis
     started_at: Millis = NO_TIMESTAMP
-    partitions: Mapping[TopicPartition, None] = field(default_factory=dict)  # in the order they came
+    partitions: Mapping[TopicPartition, None] = field(default_factory=dict)  # in the order of addition
     next: Identity = NOBODY
     previous_id: int = NO_ID
-    version: int = CLASSIC  # of the client that ends, or last wrote, it
+    version: int = CLASSIC  # transaction.version of the client that last wrote in it, or ends it
 
-    # ── who may speak for it ──
+    # ── identity ──
 
     @property
     def holder(self) -> Identity:
-        """Whom requests must name."""
+        """The identity that requests must name: `next` where there is one, else `producer`."""
         return self.producer if self.next == NOBODY else self.next
 
     @property
     def is_handed_over(self) -> bool:
-        """Ongoing, with a holder that did not begin it and may only end it."""
+        """Ongoing, kept by KIP-939's keep_prepared for a holder that did not begin it and may only end it."""
         return self.state is State.ONGOING and self.next != NOBODY
 
     @property
     def is_two_phase(self) -> bool:
-        """It waits for a decision from elsewhere as long as that takes."""
+        """In two-phase commit (KIP-939): it never times out."""
         return self.timeout_ms == UNLIMITED_MS
 
     def was_held_by(self, identity: Identity) -> bool:
-        """Whether this is the holder itself, who has not heard of its new identity yet."""
+        """Whether this is the holder's identity before its last one, whose answer it may not have got."""
         if self.previous_id == NO_ID or identity.producer_id != self.previous_id:
             return False
         if self.state is State.ONGOING:
@@ -108,10 +108,10 @@ class Transaction:
             return told and identity.epoch == self.holder.epoch - 1
         return told and identity.is_exhausted
 
-    # ── what may become of it ──
+    # ── transitions ──
 
     def renewed(self, holder: Identity, previous_id: int, timeout_ms: int, now: Millis) -> Transaction:
-        """Held by a producer that has begun, or begun again; what was before is over."""
+        """Empty, after InitProducerId: held by a new identity."""
         return self._become(
             State.EMPTY,
             producer=holder,
@@ -122,13 +122,13 @@ class Transaction:
         )
 
     def handed_over(self, holder: Identity, previous_id: int, timeout_ms: int, now: Millis) -> Transaction:
-        """Ongoing as before, for another to end."""
+        """Ongoing as before, with another holder that is to end it (keep_prepared)."""
         return self._become(
             State.ONGOING, next=holder, previous_id=previous_id, timeout_ms=timeout_ms, updated_at=now
         )
 
     def writing_to(self, partitions: Iterable[TopicPartition], version: int, now: Millis) -> Transaction:
-        """Ongoing, in these partitions too."""
+        """Ongoing, with these partitions added."""
         return self._become(
             State.ONGOING,
             partitions={**self.partitions, **dict.fromkeys(partitions)},
@@ -139,14 +139,14 @@ class Transaction:
         )
 
     def decided(self, *, committed: bool, now: Millis) -> Transaction:
-        """To be committed or aborted, the classic way: all stay who they are."""
+        """PrepareCommit or PrepareAbort of transaction.version 0 and 1: the producer keeps its epoch."""
         state = State.PREPARE_COMMIT if committed else State.PREPARE_ABORT
         return self._become(state, updated_at=now, version=CLASSIC)
 
     def decided_for(
         self, successor: Identity, *, committed: bool, previous_id: int, now: Millis
     ) -> Transaction:
-        """To be committed or aborted, and held by another identity afterwards. The markers have an epoch of their
+        """PrepareCommit or PrepareAbort of version 2 (KIP-890): another epoch afterwards. The markers have one of their
         own, so that nothing which comes late can be written behind them."""
         markers = self.producer.above()
         return self._become(
@@ -160,7 +160,7 @@ class Transaction:
         )
 
     def completed(self, now: Millis) -> Transaction:
-        """Every partition knows."""
+        """CompleteCommit or CompleteAbort: every partition has its marker."""
         committed = self.state is State.PREPARE_COMMIT
         return self._become(
             State.COMPLETE_COMMIT if committed else State.COMPLETE_ABORT,
@@ -177,7 +177,7 @@ class Transaction:
     # ── as a record ──
 
     def record(self) -> TransactionRecord:
-        """It, from now on."""
+        """The record of this transaction."""
         return TransactionRecord(
             self.id,
             TransactionLogValue(
@@ -205,12 +205,12 @@ class Transaction:
 
 
 def tombstone(transactional_id: str) -> TransactionRecord:
-    """The record with which an id is forgotten."""
+    """The record by which an id is forgotten."""
     return TransactionRecord(transactional_id, None)
 
 
 def transaction_of(transactional_id: str, value: TransactionLogValue) -> Transaction:
-    """What a record says; raises CORRUPT_MESSAGE for a state that no record has."""
+    """The transaction of a TransactionLogValue; raises CORRUPT_MESSAGE for a state that no record has."""
     number = value.transaction_status
     if not State.EMPTY <= number <= State.COMPLETE_ABORT:
         raise ErrorCode.CORRUPT_MESSAGE.error(f"a record of {transactional_id!r} has state {number}")

@@ -3,7 +3,7 @@
     unsigned varint   seven bits a byte, lowest first, the top bit says "more follows"
     zigzag varint     the same of 0, -1, 1, -2, ... = 0, 1, 2, 3, ...: records are full of them
     compact length    n + 1 as an unsigned varint; 0 is null
-    tagged section    a count, then (tag, size, bytes) each: a reader skips the tags it does not know
+    tagged section    a count, then (tag, size, bytes) each: a reader skips the tags it does not know (KIP-482)
 
 Most of this is for the rare case: codec.py writes the common one, a length of one byte,
 into the code that it generates, and calls here only for longer ones.

@@ -1,4 +1,4 @@
-"""How a message is declared: once, for all its versions.
+"""How a message is declared: once, for all its versions, also flexible ones with tagged fields (KIP-482).
 
     @message(api_key=3, versions=(0, 13), flexible=9)
     class MetadataResponse:

@@ -88,7 +88,7 @@ def test_a_broker_that_is_not_there_is_told_with_those_that_are(broker: Scripted
     result = config(broker, "get", "broker", "7")
 
     assert result.exit_code == 1
-    assert "there is no broker 7; there are 1" in result.stderr
+    assert "there is no broker 7; the cluster has 1; all stands for all of them" in result.stderr
 
 
 def test_changes_are_sent_together(broker: ScriptedBroker) -> None:

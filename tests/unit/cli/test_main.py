@@ -38,6 +38,11 @@ def test_every_command_teaches_with_two_examples(command: click.Command) -> None
     assert told.partition("Examples:")[2].count("andiron ") >= 2
 
 
+@pytest.mark.parametrize("command", EVERY)
+def test_the_first_sentence_of_a_help_fits_into_the_list_of_commands(command: click.Command) -> None:
+    assert not command.get_short_help_str(limit=80).endswith("...")
+
+
 # They go on until they are stopped and tell how it goes meanwhile, or print one word.
 WITHOUT_JSON = {"up", "pipeline run", "chaos", "cluster new-id"}
 

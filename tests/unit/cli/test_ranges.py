@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from andiron.cli.ranges import Bounds, Point, PointError, held_up, parse_point, positions
+from andiron.cli.ranges import Bounds, Point, PointError, before_open_transactions, parse_point, positions
 from andiron.client.blocking.admin import Admin
 from andiron.client.blocking.client import Client
 from andiron.client.core.descriptions import EARLIEST, LATEST
@@ -101,6 +101,6 @@ def test_a_partition_ends_before_what_is_open_for_who_reads_what_is_committed(
     part_of_it = positions(bounds, parse_point("0", NOW), parse_point("5", NOW), follow=follow)
 
     assert [place.offset for place in all_of_it] == [5, 1]
-    assert held_up(bounds, all_of_it) == [P0]
-    assert held_up(bounds, part_of_it) == []
-    assert held_up(Bounds(admin, [P0, P1], committed=False), all_of_it) == []
+    assert before_open_transactions(bounds, all_of_it) == [P0]
+    assert before_open_transactions(bounds, part_of_it) == []
+    assert before_open_transactions(Bounds(admin, [P0, P1], committed=False), all_of_it) == []

@@ -191,7 +191,7 @@ def test_the_members_of_all_groups_together_are_bounded(monkeypatch):
     assert not refused(lambda: crowd.join("h")), "sessions that ended have made room"
 
 
-def test_who_was_there_before_goes_on():
+def test_members_that_joined_before_the_bound_was_reached_go_on():
     crowd = Crowd()
     member = crowd.join("g", instance="i", version=9).member_id
     epoch = crowd.heartbeat("h", NAMES).member_epoch
@@ -205,7 +205,7 @@ def test_who_was_there_before_goes_on():
     assert refused(lambda: crowd.heartbeat("h", [*NAMES, "x" * 70_000], epoch))
 
 
-def test_what_other_shards_hold_counts():
+def test_memory_of_groups_in_other_shards_counts():
     crowd = Crowd(held_elsewhere=group_memory.MEMORY_MAX)
     assert not refused(lambda: crowd.join("g"))
     assert refused(lambda: crowd.join("h"))

@@ -46,7 +46,7 @@ def test_filters_let_through_what_they_name(context, states, types, found):
 
 
 @pytest.mark.parametrize(
-    ("said", "telling"),
+    ("said", "existing"),
     [
         ([], []),
         (["Empty", "x", "EMPTY"], ["empty"]),
@@ -55,5 +55,5 @@ def test_filters_let_through_what_they_name(context, states, types, found):
     ],
     ids=["none", "twice", "nothing known", "thousands"],
 )
-def test_of_a_filter_only_what_lets_something_through_is_read_by_every_shard(said, telling):
-    assert listing.telling(said, listing.STATES) == telling
+def test_of_a_filter_only_what_lets_something_through_is_read_by_every_shard(said, existing):
+    assert listing.existing_filters(said, listing.STATES) == existing

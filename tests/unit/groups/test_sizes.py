@@ -20,7 +20,7 @@ TOO_MUCH = {
 
 
 @pytest.mark.parametrize("request_", TOO_MUCH.values(), ids=TOO_MUCH)
-def test_more_than_can_be_written_is_refused(request_):
+def test_a_member_with_more_metadata_than_a_batch_holds_is_refused(request_):
     check_fits(request_, 2_000)
     with pytest.raises(ProtocolError) as refused:
         check_fits(request_, 1_000)
@@ -28,5 +28,5 @@ def test_more_than_can_be_written_is_refused(request_):
     assert refused.value.code is ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-def test_what_says_nothing_of_a_member_fits():
+def test_a_request_without_member_metadata_fits():
     check_fits(HeartbeatRequest("g" * 100), 1)

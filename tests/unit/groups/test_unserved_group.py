@@ -35,7 +35,7 @@ def refusal(act, *arguments, **how) -> ErrorCode | None:
 
 
 @pytest.mark.parametrize("kind", [SHARE, STREAMS])
-def test_it_is_empty_until_it_has_members_and_after_the_last(kind: str):
+def test_an_unserved_group_is_empty_without_members(kind: str):
     kept = group(kind, "m")
     assert (kept.kind, kept.protocol_type, kept.state) == (kind, kind, "Unknown")
     assert kept.bytes_held > group(kind).bytes_held
@@ -76,7 +76,7 @@ def test_offsets_are_committed_where_kafka_would_take_them(
     assert refusal(kept.check_commit, caller, transactional=False, version=9) is code
 
 
-def test_its_offsets_never_expire_and_are_told_to_everybody():
+def test_offsets_of_an_unserved_group_never_expire_and_can_be_fetched():
     kept = group(STREAMS)
 
     assert kept.offsets_idle_since("t", Millis(0)) is None
@@ -86,6 +86,6 @@ def test_its_offsets_never_expire_and_are_told_to_everybody():
     assert kept.subscribed_topics() == ()
 
 
-def test_it_is_not_deleted_here():
+def test_an_unserved_group_is_not_deleted():
     assert refusal(group(SHARE, "m").check_delete) is ErrorCode.NON_EMPTY_GROUP
     assert refusal(group(SHARE).check_delete) is ErrorCode.INVALID_REQUEST

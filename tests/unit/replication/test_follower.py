@@ -39,7 +39,7 @@ def test_a_follower_that_starts_empty_fetches_from_the_beginning(leader):
     assert follower.watermark == 4
 
 
-def test_its_watermark_is_the_leaders_as_far_as_its_own_log_goes(leader):
+def test_a_followers_high_watermark_is_the_leaders_as_far_as_its_log_goes(leader):
     follower = FollowerReplica(log_of(1), watermark=9)
     assert follower.watermark == 2
 
@@ -61,7 +61,7 @@ def test_its_watermark_is_the_leaders_as_far_as_its_own_log_goes(leader):
         ((2, 2), (1, 0), 0),
     ],
 )
-def test_what_the_leader_never_had_is_cut_off(mine, told, end):
+def test_records_that_the_leader_never_had_are_truncated(mine, told, end):
     log = log_of(*mine)
     follower = FollowerReplica(log, watermark=log.end)
 
@@ -145,7 +145,7 @@ def test_a_cut_that_cannot_be_synced_is_a_cut_all_the_same(told):
 
 
 @pytest.mark.parametrize("code", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH"])
-def test_other_errors_pass_or_the_metadata_says_what_to_do(code):
+def test_other_fetch_errors_are_retried_or_left_to_the_metadata(code):
     log = log_of(1)
 
     assert FollowerReplica(log, watermark=0).take(FetchPartitionData(ErrorCode[code]), 0) is Next.PAUSE

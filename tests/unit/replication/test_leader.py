@@ -79,7 +79,7 @@ def test_a_follower_rejoining_counts_from_the_proposal_on():
     assert leader.fetched(3, 12, now=4)
 
 
-def test_a_fetch_that_comes_late_takes_nothing_back_but_a_new_life_may_begin_anywhere():
+def test_a_late_fetch_moves_no_follower_back_but_a_new_broker_epoch_may():
     leader = leading(end=10)
     leader.fetched(2, 8, now=1, broker_epoch=5)
 
@@ -112,7 +112,7 @@ def test_min_insync_replicas_asks_for_no_more_than_there_are():
     assert leading(isr=[1, 2]).enough_in_sync(2)
 
 
-def test_what_counts_on_disk_only_waits_for_it_and_what_need_not_any_more_counts_at_once():
+def test_a_durable_leader_waits_for_the_flush_until_it_is_durable_no_more():
     leader = LeaderReplica(LeaderAndIsr(1, 0, frozenset({1}), frozenset({1})), rule=isr_watermark, durable=True,
         end=0, flushed_end=0, watermark=0, lag_ms_max=1_000, now=0,
     )  # fmt: skip

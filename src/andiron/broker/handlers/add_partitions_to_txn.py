@@ -1,7 +1,7 @@
 """AddPartitionsToTxn (key 24), versions 0-5: partitions that a transaction is going to write to.
 
 Up to version 3 a client asks for its own transaction; one partition that does not exist holds up all of
-them. From 4 on brokers ask, for several transactions, and may merely want to know (`verify_only`).
+them. From 4 on brokers ask (KIP-890), for several transactions, and may merely want to know (`verify_only`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AlterPartition (key 56), versions 2-3: a partition's leader proposes who is in sync."""
+"""AlterPartition (key 56), versions 2-3: a partition's leader proposes another ISR."""
 
 from __future__ import annotations
 

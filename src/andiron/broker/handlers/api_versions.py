@@ -1,12 +1,12 @@
-"""ApiVersions (key 18), versions 0-4: what this broker speaks.
+"""ApiVersions (key 18), versions 0-4: the APIs, versions and features that this node has.
 
 The first thing every client asks, so it must be true: an API is in the list when it is
 served, in the versions that are served. A version of this very request that is not known
 here is answered in version 0 with UNSUPPORTED_VERSION and one row, this API's own range,
 from which the client takes the version for its second try (`downgrade`).
 
-Version 3 names the client's software; 4 may list features that begin at level 0, which
-version 3 must leave out because clients of the time break on them (KAFKA-17011).
+Version 3 names the client's software (KIP-511) and tells the features (KIP-584); 4 may list features that begin at
+level 0, which version 3 must leave out because clients of the time break on them (KAFKA-17011).
 """
 
 from __future__ import annotations

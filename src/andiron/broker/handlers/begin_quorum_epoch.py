@@ -1,4 +1,4 @@
-"""BeginQuorumEpoch (key 53), versions 0-1: a node says that it leads the metadata quorum."""
+"""BeginQuorumEpoch (key 53), versions 0-1: the new leader of the metadata quorum tells the voters (KIP-595)."""
 
 from __future__ import annotations
 

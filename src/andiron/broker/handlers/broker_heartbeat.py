@@ -1,4 +1,4 @@
-"""BrokerHeartbeat (key 63), versions 0-2: a broker is alive, and says how far it has read the metadata.
+"""BrokerHeartbeat (key 63), versions 0-2: a broker is alive, and tells its metadata offset (KIP-631).
 
 Who says that it has read what it has never fetched is not believed, and stays fenced: nobody is shown to clients who
 does not follow the metadata. Kafka believes it.

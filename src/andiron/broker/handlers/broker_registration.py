@@ -1,4 +1,4 @@
-"""BrokerRegistration (key 62), versions 0-4: a broker that has started asks to be taken into the cluster."""
+"""BrokerRegistration (key 62), versions 0-4: a broker that has started registers with the controller (KIP-631)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat (key 68), versions 0-1: the one request of a member to which the broker assigns.
+"""ConsumerGroupHeartbeat (key 68), versions 0-1: a member of a consumer group joins, stays or leaves (KIP-848).
 
 Differs: an assignment is told until the member has acknowledged it, where Kafka tells it once; and who waits for
 partitions of others is told to come again sooner than at the usual interval.

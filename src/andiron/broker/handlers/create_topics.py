@@ -1,4 +1,4 @@
-"""CreateTopics (key 19), versions 2-7: new topics.
+"""CreateTopics (key 19), versions 2-7: topics are created.
 
 The controller decides; the answer leaves when its decision is committed and in effect here.
 """

@@ -1,4 +1,4 @@
-"""DeleteTopics (key 20), versions 1-6: topics that go, with all their records.
+"""DeleteTopics (key 20), versions 1-6: topics are deleted, with all their records.
 
 The controller decides; the answer leaves when its decision is committed and in effect here.
 """

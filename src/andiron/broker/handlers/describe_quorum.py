@@ -1,4 +1,4 @@
-"""DescribeQuorum (key 55), versions 0-2: who leads the metadata quorum, and how far everybody's log goes.
+"""DescribeQuorum (key 55), versions 0-2: leader, voters and observers of the metadata log, and their lag (KIP-595).
 
 The leader knows; a broker passes the question on. Voters that are in everybody's settings (kraft.version 0) are
 known by their ids alone: none of them is told with a directory.

@@ -1,4 +1,4 @@
-"""ElectLeaders (key 43), versions 0-2: let the first replica lead, or any that can.
+"""ElectLeaders (key 43), versions 0-2: elect the preferred replica, or an unclean leader (KIP-460).
 
 The controller decides, wherever it is.
 """

@@ -1,4 +1,4 @@
-"""EndQuorumEpoch (key 54), versions 0-1: the leader of the metadata quorum gives it up, and says who should follow."""
+"""EndQuorumEpoch (key 54), versions 0-1: the leader of the metadata quorum resigns, and names successors (KIP-595)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""EndTxn (key 26), versions 0-5: commit or abort.
+"""EndTxn (key 26), versions 0-5: a producer commits or aborts its transaction.
 
 The answer leaves when the outcome is committed in the coordinator's log; from then on it stands, and the
-markers follow. From version 5 on the producer goes on under a new epoch, or a new id when epochs run out.
+markers follow. From version 5 on (KIP-890) the producer goes on under a new epoch, or a new id when epochs run out.
 
 Read next: transactions/ending.py.
 """

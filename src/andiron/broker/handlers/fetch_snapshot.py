@@ -1,4 +1,4 @@
-"""FetchSnapshot (key 59), versions 0-1: a piece of a snapshot of the metadata, for a node that the log does not reach.
+"""FetchSnapshot (key 59), versions 0-1: a part of a metadata snapshot, for a node behind the log's start (KIP-630).
 
 Only the leader answers, in its own epoch, and that the node asks counts as a sign of life, as a fetch does. Pieces are
 no larger than controller.quorum.fetch.snapshot.max.bytes, whatever is asked for.

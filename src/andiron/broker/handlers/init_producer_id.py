@@ -1,8 +1,8 @@
-"""InitProducerId (key 22), versions 0-6: an id and an epoch for an idempotent or a transactional producer.
+"""InitProducerId (key 22), versions 0-6: a producer id and epoch for an idempotent or a transactional producer.
 
 Ids come from a block that the controller has set aside for this broker, so that no two
 producers of a cluster ever share one, across restarts too. A transactional producer gets its
-identity from the coordinator of its transactional id, which fences whoever had it before.
+identity from the coordinator of its transactional id, which fences whoever had it before (KIP-98).
 
 Read next: transactions/initiation.py.
 """

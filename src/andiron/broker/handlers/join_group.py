@@ -1,6 +1,7 @@
 """JoinGroup (key 11), versions 0-9: a member enters a rebalance of its classic group.
 
-The answer waits until all members are in, or have had their time. From version 7 on a refusal names no
+The answer waits until all members are in, or have had their time. Version 4 sends newcomers back with an id (KIP-394),
+5 has static members (KIP-345), 8 a reason (KIP-800), 9 skip_assignment (KIP-814). From version 7 on a refusal names no
 protocol, where older ones have an empty name.
 
 Read next: groups/classic/protocol.py.

@@ -1,6 +1,7 @@
 """LeaveGroup (key 13), versions 0-5: members leave their classic group.
 
-From version 3 on several at once, each by its id or its instance id.
+From version 3 on several at once, each by its id or its instance id (KIP-345); from 5 on with a reason (KIP-800),
+which is read and not used.
 
 Read next: groups/classic/protocol.py.
 """

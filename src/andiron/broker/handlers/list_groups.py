@@ -9,7 +9,7 @@ from andiron.broker.broker import Broker
 from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices, nothing_before
 from andiron.broker.node.waiting import Wait
-from andiron.groups.listing import STATES, TYPES, telling
+from andiron.groups.listing import STATES, TYPES, existing_filters
 from andiron.model.errors import ProtocolError
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
@@ -20,8 +20,8 @@ SERVED = ADVERTISED = (0, 5)
 
 def handle(broker: Broker, request: Request[ListGroupsRequest]) -> InSlices[Wait]:
     body = request.body
-    body.states_filter = telling(map(str.strip, body.states_filter), STATES)
-    body.types_filter = telling(body.types_filter, TYPES)
+    body.states_filter = existing_filters(map(str.strip, body.states_filter), STATES)
+    body.types_filter = existing_filters(body.types_filter, TYPES)
     asked = yield from broker.groups.run_on_all(request)
     return asked.and_then(_response).or_else(_refusal)
 

@@ -1,4 +1,4 @@
-"""OffsetCommit (key 8), versions 2-10: a group remembers how far it has read.
+"""OffsetCommit (key 8), versions 2-10: a group's offsets are committed.
 
 The answer leaves when the offsets are committed in the group's partition. A refusal goes to every partition
 that is there; one that is not hears that, whatever else is wrong.

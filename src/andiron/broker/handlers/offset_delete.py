@@ -1,4 +1,4 @@
-"""OffsetDelete (key 47), version 0: a group forgets how far it has read in partitions that it reads no more."""
+"""OffsetDelete (key 47), version 0: a group's committed offsets of topics that it does not subscribe to are deleted."""
 
 from __future__ import annotations
 

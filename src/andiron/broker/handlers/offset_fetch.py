@@ -1,6 +1,6 @@
-"""OffsetFetch (key 9), versions 1-10: how far groups have read.
+"""OffsetFetch (key 9), versions 1-10: the committed offsets of groups.
 
-Up to version 7 a request is about one group, from 8 on about several, each with an answer of its own. Both
+Up to version 7 a request is about one group, from 8 on about several (KIP-709), each with an answer of its own. Both
 come down to the same question, asked once for each group; about many partitions, for some hundred of them at a time. So
 the answer may name a topic more than once, each time with other partitions.
 

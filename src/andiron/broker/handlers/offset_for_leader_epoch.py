@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch (key 23), versions 2-4: where a leader epoch ended in this log.
+"""OffsetForLeaderEpoch (key 23), versions 2-4: the end offset of a leader epoch in this log (KIP-101, KIP-279).
 
 A consumer that has read up to some offset under some epoch asks this after a change of
 leader, to learn whether what it read is still history (KIP-320).

@@ -1,4 +1,4 @@
-"""TxnOffsetCommit (key 28), versions 0-5: offsets of a group that count once the transaction commits.
+"""TxnOffsetCommit (key 28), versions 0-5: offsets of a group that count once the transaction commits (KIP-447).
 
 The offsets are records of the transaction, in the group's partition, and so that partition must be part
 of it: from version 5 on it becomes so with this request, before that a client has sent AddOffsetsToTxn, and

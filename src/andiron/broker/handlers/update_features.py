@@ -1,4 +1,4 @@
-"""UpdateFeatures (key 57), versions 0-2: the levels of the cluster's features are raised or lowered.
+"""UpdateFeatures (key 57), versions 0-2: the levels of the cluster's features are raised or lowered (KIP-584).
 
 All that is asked for, or nothing and why: INVALID_UPDATE_VERSION, where a node does not know the level, or it is the
 wrong way. The controller decides; a broker passes the request on.

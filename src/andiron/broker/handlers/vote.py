@@ -1,6 +1,7 @@
-"""Vote (key 52), versions 0-2: another voter would lead the metadata quorum; is it to?
+"""Vote (key 52), versions 0-2: a candidate for the lead of the metadata quorum asks a voter for its vote (KIP-595).
 
-The answer is on the disk before it leaves (quorum/election_state.py), and tells which leader and epoch are known here.
+From version 2 on it may be a pre-vote (KIP-996), for which no vote is recorded. The answer is on the disk before it
+leaves (quorum/election_state.py), and tells which leader and epoch are known here.
 
 INCONSISTENT_CLUSTER_ID, INVALID_VOTER_KEY: it is meant for another. FENCED_LEADER_EPOCH: that epoch is over. Stricter
 than Kafka: who is no voter as far as can be known is answered INCONSISTENT_VOTER_SET, and an epoch that there cannot be

@@ -1,4 +1,4 @@
-"""`andiron cluster`: what an operator does to the brokers themselves.
+"""`andiron cluster`: brokers, the metadata quorum, reassignments and leader elections.
 
 commands.py       the group of commands, with describe, elect and unregister
 report.py         a cluster's brokers, and the partitions that are not well

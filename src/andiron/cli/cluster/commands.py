@@ -35,7 +35,7 @@ def cluster() -> None:
 @json_option
 @bootstrap_option
 def describe(as_json: bool, bootstrap: str) -> None:
-    """Show the brokers, and every partition that is not well.
+    """Show the brokers, and partitions that are under-replicated or offline.
 
     A fenced broker is registered and not alive. LEADS is what it serves, REPLICAS what it should have a copy
     of, IN SYNC what it has one of.
@@ -73,10 +73,11 @@ cluster.add_command(reassign)
 @json_option
 @bootstrap_option
 def elect(*, selections: list[Selection], unclean: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
-    """Give partitions back to the leader they prefer: the first of their replicas.
+    """Elect the preferred leader of partitions: the first of their replicas.
 
     After a broker was away, others lead in its place, and may go on to. With --unclean, partitions without a
-    leader get one that was not in sync: records that only the lost replicas had are gone for good.
+    leader get one that was not in sync: records that only the lost replicas had are gone for good. Kafka's tool for
+    this is kafka-leader-election.
 
     \b
     Examples:
@@ -105,7 +106,9 @@ cluster.add_command(drain)
 
 @cluster.command("new-id")
 def show_new_id() -> None:
-    """Make up an id for a new cluster, to be given to each of its nodes at the first start.
+    """Print an id for a new cluster, as kafka-storage random-uuid does.
+
+    Give it to each of its nodes at the first start.
 
     \b
     Examples:
@@ -121,10 +124,10 @@ def show_new_id() -> None:
 @json_option
 @bootstrap_option
 def unregister(*, broker: int, yes: bool, as_json: bool, bootstrap: str) -> None:
-    """Strike a broker that will not come back from the cluster.
+    """Unregister a broker that will not come back.
 
-    Take its replicas off it first (`andiron cluster drain`) and stop it. Until it is struck, the cluster knows
-    it as fenced.
+    Take its replicas off it first (`andiron cluster drain`) and stop it. Until it is unregistered, the cluster
+    knows it as fenced.
 
     \b
     Examples:

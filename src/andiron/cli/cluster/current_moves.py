@@ -1,4 +1,4 @@
-"""Moves that are under way: shown with how much of them is copied, and called off.
+"""Reassignments that are under way: shown with how much of them is copied (--status, --verify), and cancelled.
 
     done         its replicas are what the plan says
     under way    the new ones are being copied; with what share of the leader's bytes, where that is known
@@ -35,7 +35,7 @@ HEAD = ("TOPIC", "PARTITION", "STATE", "REPLICAS", "ADDING", "REMOVING", "COPIED
 def show_status(
     client: Client, wanted: Sequence[TopicPartition] | None, plan: Assignment, *, clear: bool, as_json: bool
 ) -> None:
-    """What is under way, of these partitions or of all; with `clear`, the end of throttles if nothing is."""
+    """Show reassignments of these partitions or of all; with `clear`, remove throttles if none is under way."""
     admin, moving = ClusterAdmin(client), ReplicaMoves(client)
     moves = admin.reassignments(wanted)
     rows = _rows(moves, moving.progress(moves), plan, replicas_of(admin.topics()) if plan else {})
@@ -55,7 +55,7 @@ def show_status(
 
 
 def call_off(client: Client, wanted: Sequence[TopicPartition] | None, *, yes: bool, as_json: bool) -> None:
-    """Stop what is under way: copies that are not complete are dropped, and the old replicas stay."""
+    """Cancel reassignments: replicas that are not in sync yet are dropped, and the old ones stay."""
     admin = ClusterAdmin(client)
     moves = admin.reassignments(wanted)
     if not moves:

@@ -1,4 +1,4 @@
-"""`andiron cluster drain`: take everything off one broker, or only what it leads.
+"""`andiron cluster drain`: take all replicas off one broker, or only its leadership.
 
     replicas        each goes to the broker that has the least and fits, by rack too; followed to the end
     --leaders-only  the order of replicas is changed so that another is preferred, and that one is elected:
@@ -92,11 +92,11 @@ def drain(
 
 
 def _check_broker(cluster: ClusterState, broker: int, topics: list[Topic]) -> None:
-    """A broker may be gone from the cluster and still be named by partitions."""
+    """Refuse an id that is no broker; one that is no longer registered may still have replicas."""
     named = any(broker in each for each in replicas_of(topics).values())
     if broker not in [each.id for each in cluster.brokers] and not named:
         ids = ", ".join(str(each.id) for each in cluster.brokers)
-        raise Failure(f"there is no broker {broker}; there are {ids}")
+        raise Failure(f"there is no broker {broker}; the cluster has {ids}")
 
 
 def _drain_replicas(
@@ -113,7 +113,7 @@ def _drain_replicas(
 ) -> None:
     fenced = {each.id: each.rack for each in cluster.brokers if each.fenced}
     moves = changes(*without(broker, replicas_of(topics), cluster.racks(), fenced))
-    say = _Saying(as_json, {"broker": broker, "moves": moves_as_json(moves)})
+    say = _DrainResult(as_json, {"broker": broker, "moves": moves_as_json(moves)})
     if not moves:
         say("done", f"broker {broker} has no replicas")
         return
@@ -147,7 +147,7 @@ def _drain_leaders(
     reorder = leaders_away(broker, replicas_of(topics), in_sync)
     stuck = [name for name in led if not set(in_sync[name]) - {broker}]
     movable = [name for name in led if name not in stuck]
-    say = _Saying(
+    say = _DrainResult(
         as_json,
         {"broker": broker, "others_lead": partitions_as_json(movable), "stuck": partitions_as_json(stuck)},
     )
@@ -172,8 +172,8 @@ def _drain_leaders(
     remark("`andiron cluster reassign --topic …` spreads leadership again when it is back")
 
 
-class _Saying:
-    """How it ended: in words, or as one document with all that was done."""
+class _DrainResult:
+    """Prints how a drain ended: in words, or as one JSON document."""
 
     def __init__(self, as_json: bool, done: dict[str, Any]) -> None:
         self._as_json, self._done = as_json, done

@@ -19,7 +19,7 @@ _SCALE = {"": 0, "k": 1, "m": 2, "g": 3}
 
 
 class OptionError(AndironError):
-    """Text that is not what an option takes."""
+    """The text of an option that is no rate, or no list of broker ids."""
 
 
 def parse_rate(text: str) -> int:

@@ -43,10 +43,10 @@ directory_option = click.option(
 @bootstrap_option
 @click.pass_context
 def quorum(context: click.Context, as_json: bool, bootstrap: str) -> None:
-    """Show the quorum that keeps the cluster's metadata: its leader, its voters, and how far each is.
+    """Show the metadata quorum: its leader, voters and observers, and their lag.
 
     A majority of the voters must be alive for anything to be created, moved or elected. LAG is what a member
-    lacks of the leader's log; CAUGHT UP, when it last lacked nothing.
+    lacks of the leader's log; CAUGHT UP, when it last lacked nothing. Kafka's tool for this is kafka-metadata-quorum.
 
     \b
     Examples:
@@ -82,7 +82,7 @@ def _state(admin: ClusterAdmin) -> QuorumState:
 def add_voter(
     *, node: int, address: str, listener: str, directory: bytes | None, as_json: bool, bootstrap: str
 ) -> None:
-    """Give a controller that already reads the metadata log a vote.
+    """Make a controller that is an observer a voter of the quorum.
 
     Start the new node first and wait until it is an observer without lag: a voter that has nothing yet holds
     everything up until it has.
@@ -112,7 +112,7 @@ def add_voter(
 @json_option
 @bootstrap_option
 def remove_voter(*, node: int, directory: bytes | None, yes: bool, as_json: bool, bootstrap: str) -> None:
-    """Take a controller's vote away, so that it can be switched off for good.
+    """Remove a voter from the quorum, so that it can be switched off for good.
 
     \b
     Examples:

@@ -21,13 +21,13 @@ HEAD = ("NODE", "ROLE", "LOG END", "LAG", "LAST FETCH", "CAUGHT UP", "ADDRESS", 
 
 
 class QuorumReport(NamedTuple):
-    """What the leader said, and when."""
+    """DescribeQuorum's answer, and when it was given."""
 
     quorum: QuorumState
     now_ms: int
 
     def as_text(self) -> str:
-        """For people; columns of which nothing is known are left out."""
+        """The quorum as a table; columns of which nothing is known are left out."""
         rows = [self._row(each, "voter") for each in self.quorum.voters]
         rows += [self._row(each, "observer") for each in self.quorum.observers]
         shown = [at for at, _ in enumerate(HEAD) if any(row[at] is not None for row in rows)]
@@ -35,7 +35,7 @@ class QuorumReport(NamedTuple):
         return f"{self._facts()}\n\n" + columns(head, [[row[at] for at in shown] for row in rows])
 
     def as_json(self) -> dict[str, Any]:
-        """For programs; what is not known is null."""
+        """The quorum as JSON; what is not known is null."""
         quorum = self.quorum
         return {
             "leader": quorum.leader_id if quorum.leader_id >= 0 else None,
@@ -64,7 +64,7 @@ class QuorumReport(NamedTuple):
         return f"quorum: {', '.join(facts)}"
 
     def _max_lag(self) -> int | None:
-        """How far the voter that is furthest behind is."""
+        """The largest lag of a voter."""
         lags = [self.quorum.lag(each) for each in self.quorum.voters if each.id != self.quorum.leader_id]
         return max((each for each in lags if each is not None), default=0 if not lags else None)
 

@@ -77,7 +77,8 @@ def reassign(
 
     Replicas are spread evenly over brokers and racks, with few of them moved, and so is leadership. Without
     --execute this is only shown. --json prints it, done or not, as a plan that Kafka's own tool takes as well. A
-    copy is in place when it is in sync; until then the old ones serve.
+    copy is in place when it is in sync; until then the old ones serve. Kafka's tool for this is
+    kafka-reassign-partitions.
 
     \b
     Examples:
@@ -127,7 +128,7 @@ def planned(
     replication_factor: int | None,
     given: dict[TopicPartition, list[int]] | None,
 ) -> list[Change]:
-    """What is to change: as a plan says, or so that replicas are spread over these brokers."""
+    """The replica changes: as a plan's file says, or so that replicas are spread over these brokers."""
     admin = ClusterAdmin(client)
     cluster = admin.describe_cluster()
     everything = replicas_of(admin.topics())
@@ -152,7 +153,7 @@ def carry_out(
     throttle: int | None,
     say: Callable[[str], None],
 ) -> None:
-    """Begin, and follow it to the end if asked."""
+    """Start the reassignments, throttled if asked, and with --wait follow them to the end."""
     moving = ReplicaMoves(client)
     moving.begin(moves, throttle)
     if not wait:

@@ -1,4 +1,4 @@
-"""Replicas on the move: begun, followed, throttled and called off. What `reassign` and `drain` share.
+"""Reassignments: started, followed, throttled and cancelled. What `reassign` and `drain` share.
 
     plan ──▶ throttle, if asked ──▶ begin ──▶ follow: what is left, and how much of it is copied ──▶ throttle off
 
@@ -32,7 +32,7 @@ CHANGES = ("TOPIC", "PARTITION", "NOW", "AFTER", "COPY TO", "DROP FROM")
 
 
 class Progress(NamedTuple):
-    """How far a partition's move is, in bytes; what there is to copy is what its leader has."""
+    """How far a partition's reassignment is, in bytes: copied, and the size of the leader's log."""
 
     copied: int
     total: int
@@ -43,7 +43,7 @@ class Progress(NamedTuple):
 
 
 class ReplicaMoves:
-    """The moves of one cluster."""
+    """The reassignments of one cluster."""
 
     def __init__(self, client: Client, screen: Screen | None = None) -> None:
         self._client = client
@@ -51,14 +51,14 @@ class ReplicaMoves:
         self._screen = screen or Screen()
 
     def begin(self, moves: Sequence[Change], throttle: int | None) -> None:
-        """Start all of them, after their throttle is in place; nothing is undone where some are refused."""
+        """Start all reassignments, after their throttle is set; nothing is undone where some are refused."""
         if throttle is not None:
             self.throttle(moves, throttle)
         refused = self._cluster.reassign({each.partition: each.after for each in moves})
         check_refusals(refused, len(moves), "moved")
 
     def follow(self, partitions: Iterable[TopicPartition]) -> None:
-        """Wait until none of these is under way any more, and say how far they are."""
+        """Wait until these partitions have no reassignment under way, and show how far they are."""
         wanted = list(partitions)
         try:
             while left := self._cluster.reassignments(wanted):
@@ -71,7 +71,7 @@ class ReplicaMoves:
         self._screen.clear()
 
     def progress(self, moves: Mapping[TopicPartition, Reassignment]) -> dict[TopicPartition, Progress]:
-        """How much of each is copied; those whose leader does not tell how much there is are missing."""
+        """How much of each reassignment is copied; those whose leader does not tell its log's size are missing."""
         topics = {name: self._client.topic(name) for name in {each.topic for each in moves}}
         leaders = {each: topics[each.topic].partitions[each.partition].leader for each in moves}
         sizes = self._sizes(moves, leaders)
@@ -86,7 +86,7 @@ class ReplicaMoves:
     # ── throttles ────────────────────────────────────────────────────────────────────
 
     def throttle(self, moves: Sequence[Change], bytes_per_second: int) -> None:
-        """Bound what these moves may copy in a second, on every broker that takes part."""
+        """Set replication throttles for these reassignments, on every broker that takes part (KIP-73)."""
         try:
             for topic, configs in throttled_replicas(moves).items():
                 self._admin.alter_configs(Resource(ResourceType.TOPIC, topic), configs)
@@ -99,21 +99,21 @@ class ReplicaMoves:
             raise Failure(complaint) from error
 
     def unthrottle(self, topics: Iterable[str]) -> None:
-        """Take the throttles away: of these topics, and of every broker."""
+        """Remove replication throttles: of these topics, and of every broker."""
         for topic in topics:
             self._drop(Resource(ResourceType.TOPIC, topic), REPLICAS)
         for broker in self._cluster.describe_cluster().racks():
             self._drop(Resource(ResourceType.BROKER, str(broker)), RATES)
 
     def _drop(self, resource: Resource, names: Sequence[str]) -> None:
-        """Only what is set: most of the time that is nothing."""
+        """Delete those of these settings that the resource has, which mostly are none."""
         there = [
             each.name for each in self._admin.configs(resource) if each.name in names and not each.is_default
         ]
         if there:
             self._admin.alter_configs(resource, {}, there)
 
-    # ── how far ──────────────────────────────────────────────────────────────────────
+    # ── progress ─────────────────────────────────────────────────────────────────────
 
     def _describe(self, count: int, left: Mapping[TopicPartition, Reassignment]) -> str:
         told = self.progress(left).values()
@@ -141,7 +141,7 @@ def replicas_of(topics: Iterable[Topic]) -> dict[TopicPartition, list[int]]:
 
 
 def check_refusals(refused: Refusals, count: int, done: str) -> None:
-    """One line that says how many were refused and why, after the first few of them."""
+    """Fail with one line if reassignments were refused: how many and why, after the first few of them."""
     if not refused:
         return
     for error in list(refused.values())[:REFUSALS_SHOWN]:
@@ -156,7 +156,7 @@ def check_refusals(refused: Refusals, count: int, done: str) -> None:
 
 
 def refusals_as_json(refused: Refusals) -> list[dict[str, Any]]:
-    """All of them, for programs."""
+    """All refused reassignments as JSON."""
     return [
         {"topic": topic, "partition": number, "error": error.code.name, "reason": error.detail}
         for (topic, number), error in refused.items()
@@ -164,7 +164,7 @@ def refusals_as_json(refused: Refusals) -> list[dict[str, Any]]:
 
 
 def table(moves: Iterable[Change]) -> str:
-    """What will be, beside what is; where nothing is copied or dropped, another replica is first and so preferred."""
+    """Replicas now and after, partition by partition; where none is copied or dropped, another one is preferred."""
     rows = [
         (
             each.partition.topic,
@@ -180,7 +180,7 @@ def table(moves: Iterable[Change]) -> str:
 
 
 def moves_as_json(moves: Iterable[Change]) -> list[dict[str, Any]]:
-    """The same for programs."""
+    """The replica changes as JSON."""
     return [
         {"topic": topic, "partition": number, "before": before, "after": after}
         for (topic, number), before, after in moves
@@ -188,7 +188,7 @@ def moves_as_json(moves: Iterable[Change]) -> list[dict[str, Any]]:
 
 
 def summary(moves: Sequence[Change]) -> str:
-    """How much that is."""
+    """How many partitions change, and how many replicas are copied, in a line."""
     copies = sum(len(each.added) for each in moves)
     return f"{plural(len(moves), 'partition')} to change, {plural(copies, 'replica')} to copy"
 

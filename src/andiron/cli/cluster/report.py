@@ -1,4 +1,4 @@
-"""All that there is to say about a cluster in one look: its brokers, and the partitions that are not well.
+"""`andiron cluster describe`: the brokers, and partitions that are under-replicated, under their minimum or offline.
 
     brokers      STATE alive or fenced; what each leads, holds, and holds in sync
     partitions   only those of which something is wrong, worst first
@@ -36,7 +36,7 @@ UNWELL = ("TOPIC", "PARTITION", "LEADER", "REPLICAS", "ISR", "WHAT IS WRONG")
 
 
 class ClusterReport(NamedTuple):
-    """What was found; the controller is the quorum's leader, None while there is none."""
+    """Brokers, topics and min.insync.replicas; the controller is the quorum's leader, None while there is none."""
 
     cluster: ClusterState
     controller: int | None
@@ -45,7 +45,7 @@ class ClusterReport(NamedTuple):
 
     @classmethod
     def gather(cls, cluster: ClusterAdmin, topics: Admin) -> ClusterReport:
-        """Ask everyone concerned."""
+        """Ask the cluster for all that the report shows."""
         state = cluster.describe_cluster()
         found = cluster.topics()
         minimums = _minimums(topics, found)
@@ -56,7 +56,7 @@ class ClusterReport(NamedTuple):
         return cls(state, _controller(cluster, state), partitions, health)
 
     def as_text(self) -> str:
-        """For people."""
+        """The report as text."""
         parts = [", ".join(self._facts()), columns(BROKERS, map(self._broker_row, self.cluster.brokers))]
         unwell = self.unwell()
         if unwell:
@@ -68,7 +68,7 @@ class ClusterReport(NamedTuple):
         return "\n\n".join(parts)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs; what is not known is null."""
+        """The report as JSON; what is not known is null."""
         return {
             "id": self.cluster.id,
             "controller": self.controller,
@@ -78,7 +78,7 @@ class ClusterReport(NamedTuple):
         }
 
     def unwell(self) -> list[TopicPartition]:
-        """The partitions of which something is wrong, worst first."""
+        """The partitions that are offline, under min.insync.replicas or under-replicated, worst first."""
         found = [each for each, health in self.health.items() if not health.well]
         return sorted(found, key=lambda each: (_rank(self.health[each]), each))
 

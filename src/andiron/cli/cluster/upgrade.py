@@ -1,4 +1,4 @@
-"""`andiron cluster upgrade`: what the cluster has agreed on is raised to what its nodes know.
+"""`andiron cluster upgrade`: the finalized levels of features (KIP-584) are raised to the newest that nodes support.
 
     feature             level   newest
     metadata.version       29       30     one request for these: all, or none
@@ -21,7 +21,7 @@ from andiron.client.core.cluster_descriptions import Feature
 from andiron.model.errors import ErrorCode, ProtocolError
 
 KRAFT_VERSION = "kraft.version"
-NOT_SERVED = ("share.version", "streams.version")  # by Andiron, that is; by Kafka they are
+NOT_SERVED = ("share.version", "streams.version")  # features that Kafka serves and Andiron does not
 NO_WAY_BACK = "There is no way back from levels of metadata.version and kraft.version"
 
 
@@ -64,7 +64,7 @@ def upgrade(*, dry_run: bool, yes: bool, as_json: bool, bootstrap: str) -> None:
 
 
 def _may_be_raised(admin: ClusterAdmin, feature: Feature) -> bool:
-    """Whether the controller would: what is known for Kafka's sake and not served is left where it is."""
+    """Whether the controller would raise a feature: one that is known for Kafka's sake and not served is left."""
     if feature.name not in NOT_SERVED:
         return True
     try:
@@ -77,7 +77,7 @@ def _may_be_raised(admin: ClusterAdmin, feature: Feature) -> bool:
 
 
 def _requests(behind: list[Feature]) -> list[dict[str, int]]:
-    """kraft.version is the quorum's, and changed by itself."""
+    """The UpdateFeatures requests: kraft.version has one of its own, since the quorum decides it."""
     others = {each.name: each.newest for each in behind if each.name != KRAFT_VERSION}
     quorums = {each.name: each.newest for each in behind if each.name == KRAFT_VERSION}
     return [each for each in (others, quorums) if each]

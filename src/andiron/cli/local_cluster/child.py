@@ -19,12 +19,12 @@ TAIL_BYTES = 16_384
 
 
 def command(properties: str, *options: str) -> list[str]:
-    """How a node is started."""
+    """The command line that starts a node."""
     return [sys.executable, "-m", "andiron", "up", "--config", properties, "--until-stdin-closes", *options]
 
 
 class Child:
-    """A node that runs, or has run, or will."""
+    """The process of one node: before its start, while it runs, and after its end."""
 
     def __init__(self, node_id: int, arguments: Sequence[str], log: str) -> None:
         self.id = node_id
@@ -47,7 +47,7 @@ class Child:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Start it, and do not wait for it."""
+        """Start the process, without waiting until the node is up."""
         assert not self.running, "one process to a node"
         with open(self.log, "ab", opener=_private) as out:
             self._log_start = out.tell()
@@ -60,11 +60,11 @@ class Child:
             )
 
     def terminate(self) -> None:
-        """Ask it to stop in order."""
+        """Send SIGTERM: a controlled shutdown."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it as a crash would."""
+        """Send SIGKILL, as a crash would end it."""
         self._signal(signal.SIGKILL)
 
     def wait(self, timeout_s: float) -> bool:
@@ -117,5 +117,5 @@ class Child:
 
 
 def _private(path: str, flags: int) -> int:
-    """A log tells of topics and clients: it is not for everybody to read."""
+    """Open a node's log file so that its owner alone can read it: it names topics and clients."""
     return os.open(path, flags, 0o640)

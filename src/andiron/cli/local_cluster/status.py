@@ -1,4 +1,4 @@
-"""How a local cluster is: asked as any client asks, in a thread that nobody has to wait for.
+"""The status of a local cluster: asked as any client asks, in a thread that nobody has to wait for.
 
     Watcher ──DescribeCluster, DescribeQuorum, Metadata──▶ any node        every few seconds
        └──▶ latest: a Snapshot, or None while nobody answers
@@ -33,7 +33,7 @@ PATIENCE = ClientSettings(
 
 
 class Snapshot(NamedTuple):
-    """What the nodes said."""
+    """The cluster at one moment: nodes that are up, the controller, under-replicated partitions."""
 
     up: frozenset[int]
     controller: int | None
@@ -42,7 +42,7 @@ class Snapshot(NamedTuple):
     offline: int
 
     def describe(self, nodes: Sequence[int]) -> str:
-        """In one line, for the nodes that there should be."""
+        """The status in one line, with a mark for each of the nodes that there should be."""
         marks = " ".join(f"{'●' if each in self.up else '○'} {each}" for each in nodes)
         facts = [marks, f"controller {'none' if self.controller is None else self.controller}"]
         facts.append(plural(self.partitions, "partition"))
@@ -54,7 +54,8 @@ class Snapshot(NamedTuple):
 
 
 def gather(client: Client, connected: set[Address]) -> Snapshot:
-    """Ask whoever answers. Addresses that could be connected to are `connected` from then on, and not tried again."""
+    """Ask any node that answers for the cluster's status. Addresses that could be connected to are `connected` from then
+    on, and not tried again."""
     admin = ClusterAdmin(client)
     cluster = admin.describe_cluster()
     partitions = [each for topic in admin.topics() for each in topic.partitions]
@@ -78,7 +79,7 @@ def _can_connect(address: Address, connected: set[Address]) -> bool:
 
 
 def _controller(admin: ClusterAdmin) -> int | None:
-    """The leader of the quorum: what clients are told of a controller may be any broker."""
+    """The leader of the quorum: the controller in Metadata responses may be any broker."""
     try:
         leader = admin.describe_quorum().leader_id
     except ProtocolError as error:

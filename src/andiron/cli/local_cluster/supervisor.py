@@ -30,7 +30,7 @@ STEADY_S = 60.0  # who has run so long is no longer failing again and again
 
 
 class Supervisor:
-    """Children by id, and what to do when one of them ends."""
+    """Starts the nodes, watches them, restarts them if --restart says so, and stops them in order."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Supervisor:
         self._controller: int | None = None
 
     def run(self) -> int:
-        """Until a signal, or until there is nobody left; the exit code."""
+        """Run the nodes until a signal comes or all have ended; returns the exit code."""
         before = {
             number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)
         }

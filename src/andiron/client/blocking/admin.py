@@ -81,7 +81,7 @@ _SET, _DELETE = 0, 1
 
 
 class Admin:
-    """Asks and changes, one thing at a time."""
+    """Administration of topics, settings, offsets and log directories, one request at a time."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -94,7 +94,7 @@ class Admin:
         return self._client.topics()
 
     def topic(self, name: str) -> Topic:
-        """One topic, as it is now."""
+        """One topic's current metadata."""
         self._client.mark_stale()
         return self._client.topic(name)
 
@@ -195,7 +195,7 @@ class Admin:
         self._call_for(resource, request, IncrementalAlterConfigsResponse, check)
 
     def _call_for(self, resource: Resource, request: object, response: type[T], check: Check[T]) -> T:
-        """A broker's own settings are known to that broker; the rest to all."""
+        """Send to the broker whose settings these are; those of topics and of all brokers can be asked of any."""
         if resource.type is ResourceType.BROKER and resource.name:
             self._client.refresh([])
             return self._client.call_broker(int(resource.name), request, response, check)
@@ -232,7 +232,7 @@ class Admin:
         return self._client.ask_leaders(times, ask)
 
     def delete_records(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """Give up the records below an offset, or all (UPTO_WATERMARK); returns where each log starts now."""
+        """DeleteRecords: delete those below an offset, or all (UPTO_WATERMARK); returns the new log start offsets."""
 
         def ask(leader: Connection, asked: list[TopicPartition]) -> Answers[int]:
             rows = [
@@ -274,7 +274,7 @@ class Admin:
     # ── the cluster ──────────────────────────────────────────────────────────────────
 
     def cluster(self) -> Cluster:
-        """Its id, its controller and its brokers."""
+        """The cluster's id, controller and brokers."""
 
         def check(answer: DescribeClusterResponse) -> None:
             check_error(answer.error_code, answer.error_message, "the cluster")

@@ -1,4 +1,4 @@
-"""Several brokers asked at once and once: whoever does not answer soon is left out.
+"""Requests to several brokers at once, without retries: a broker that does not answer soon is left out.
 
     broker 1 ──▶ answer            0.01 s
     broker 2 ──▶ (frozen)          3 s, and then it is known that it does not answer
@@ -44,19 +44,19 @@ from andiron.wire.messages.list_offsets import (
 from andiron.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 R = TypeVar("R")
-LeftOut: TypeAlias = Callable[[int, ProtocolError], None]  # which broker did not answer, and how that showed
+LeftOut: TypeAlias = Callable[[int, ProtocolError], None]  # a broker that did not answer, and its error
 
 HASTE_MS = 3_000  # for a connection, and for an answer
 THREADS_MAX = 32
 
-# For whoever describes: an answer is there at once, or it is not worth a minute.
+# The timeouts of descriptions: an answer that does not come soon is not worth a minute.
 HASTY = ClientSettings(
     request_timeout_ms=HASTE_MS, socket_connection_setup_timeout_ms=HASTE_MS, default_api_timeout_ms=5 * HASTE_MS
 )  # fmt: skip
 
 
 class LogExtent(NamedTuple):
-    """A partition's log on its leader; what is not known is None."""
+    """Log start offset, log end offset and size of a partition on its leader; what is not known is None."""
 
     start: int | None = None
     end: int | None = None
@@ -66,7 +66,7 @@ class LogExtent(NamedTuple):
 def ask_side_by_side(
     client: Client, questions: Mapping[int, Callable[[Connection], R]]
 ) -> dict[int, R | ProtocolError]:
-    """What each broker answers to its question, or what went wrong instead."""
+    """Ask brokers at the same time, a thread each: the answer of each, or its error."""
     haste = replace(
         client.settings,
         request_timeout_ms=min(HASTE_MS, client.settings.request_timeout_ms),
@@ -103,7 +103,7 @@ def ask_every(
     require: tuple[int, str] | None = None,
     left_out: LeftOut | None = None,
 ) -> dict[int, R]:
-    """Ask every broker that there is now; the answers by id, without those that are `left_out`.
+    """Send a request to every broker at the same time; the answers by broker id, without those that are `left_out`.
 
     What is asked may `require` a version of each of them: the least, and what needs it.
     """
@@ -130,7 +130,7 @@ def ask_leaders(
     ask: Callable[[Connection, list[TopicPartition]], Answers[R]],
     left_out: LeftOut,
 ) -> dict[TopicPartition, R]:
-    """As the client's own, at once and without the partitions whose leaders are `left_out`."""
+    """As Client.ask_leaders, all leaders at the same time, without partitions whose leaders are `left_out`."""
     wanted = list(partitions)
 
     def attempt() -> dict[TopicPartition, R]:
@@ -150,7 +150,7 @@ def ask_leaders(
 
 
 def _without_silent(answers: Mapping[int, R | ProtocolError], left_out: LeftOut | None) -> dict[int, R]:
-    """What was answered; an error that a broker tells is raised, and so is silence of which nobody takes note."""
+    """The answers; raises the error of a broker that answered with one, and of a silent one unless `left_out`."""
     heard: dict[int, R] = {}
     for node, answer in answers.items():
         if not isinstance(answer, ProtocolError):
@@ -172,7 +172,7 @@ def log_extents(
     sizes: bool = False,
     left_out: LeftOut = lambda node, error: None,
 ) -> dict[TopicPartition, LogExtent]:
-    """The logs of some partitions, with their `sizes` or without, as far as their leaders answer."""
+    """Start, end and, with `sizes`, bytes of some partitions' logs, as far as their leaders answer."""
     led = _by_leader(client.metadata, partitions)
 
     def question(group: list[TopicPartition]) -> Callable[[Connection], dict[TopicPartition, LogExtent]]:
@@ -190,7 +190,7 @@ def log_extents(
 def sizes_on(
     client: Client, asked: Mapping[int, list[TopicPartition]]
 ) -> dict[tuple[int, TopicPartition], int]:
-    """The bytes that replicas take, by broker and partition, as far as brokers answer."""
+    """The bytes of replicas (DescribeLogDirs), by broker and partition, as far as brokers answer."""
 
     def question(partitions: list[TopicPartition]) -> Callable[[Connection], dict[TopicPartition, int]]:
         return lambda broker: _sizes(broker, _numbers(partitions))
@@ -207,7 +207,7 @@ def sizes_on(
 def _by_leader(
     metadata: ClusterMetadata, partitions: Iterable[TopicPartition]
 ) -> dict[int, list[TopicPartition]]:
-    """Those that are there and have a leader."""
+    """The partitions by their leaders, without those that do not exist or have none."""
     led: dict[int, list[TopicPartition]] = {}
     for partition in partitions:
         topic = metadata.topics.get(partition.topic)
@@ -232,7 +232,7 @@ def _numbers(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 def _sizes(leader: Connection, topics: Mapping[str, list[int]]) -> dict[TopicPartition, int]:
-    """The bytes of the logs; none where that is not told, since the offsets are worth something by themselves."""
+    """The bytes of the logs (DescribeLogDirs); empty where a broker refuses to tell."""
     request = DescribeLogDirsRequest([DescribableLogDirTopic(name, each) for name, each in topics.items()])
     found: dict[TopicPartition, int] = {}
     with suppress(ProtocolError):
@@ -242,7 +242,7 @@ def _sizes(leader: Connection, topics: Mapping[str, list[int]]) -> dict[TopicPar
 
 
 def _offsets(leader: Connection, topics: Mapping[str, list[int]], at: int) -> dict[TopicPartition, int]:
-    """Where the logs start or end, of those that it leads and knows the end of."""
+    """Log start or end offsets (ListOffsets) of the partitions that the broker leads."""
     rows = [
         ListOffsetsTopic(name, [ListOffsetsPartition(number, -1, at) for number in numbers])
         for name, numbers in topics.items()
@@ -256,7 +256,7 @@ def _offsets(leader: Connection, topics: Mapping[str, list[int]], at: int) -> di
     }
 
 
-# ── topics in the making ─────────────────────────────────────────────────────────────
+# ── topics that are being created ────────────────────────────────────────────────────
 
 
 def missing_of(client: Client, topic: Topic) -> str:

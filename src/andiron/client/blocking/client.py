@@ -1,4 +1,4 @@
-"""A cluster: its metadata, a connection to each broker that is asked, and patience.
+"""A client of one cluster: its metadata, a connection to each broker that is asked, and retries with backoff.
 
     caller ──▶ call_any          any broker         metadata, cluster-wide questions
                call_broker       that one           its log directories, its settings
@@ -35,7 +35,7 @@ from andiron.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 R = TypeVar("R")
 
 ALL_TOPICS = None
-CREATION_MS_MAX = 5_000  # brokers that do not create topics say the same as those that are about to
+CREATION_MS_MAX = 5_000  # UNKNOWN_TOPIC_OR_PARTITION is also the answer while a topic is being created
 _NS_PER_MS = 1_000_000
 
 
@@ -48,7 +48,7 @@ class Client:
         self.metadata = ClusterMetadata()
         self.chance = Chance(secrets.randbits(128))
         self._connections = Connections(self.settings)
-        self.on_retry: Callable[[ProtocolError], None] = lambda error: None  # told what will be tried again
+        self.on_retry: Callable[[ProtocolError], None] = lambda error: None  # for each error that is retried
         self._stale = True
 
     def __enter__(self) -> Self:
@@ -61,7 +61,7 @@ class Client:
         """Hang up on every broker."""
         self._connections.close()
 
-    # ── who is asked ─────────────────────────────────────────────────────────────────
+    # ── requests ─────────────────────────────────────────────────────────────────────
 
     def call_any(self, request: Any, response: type[R], check: Callable[[R], None] | None = None) -> R:
         """Ask whichever broker can be reached; `check` raises what the answer says went wrong."""
@@ -70,11 +70,11 @@ class Client:
     def call_broker(
         self, node_id: int, request: Any, response: type[R], check: Callable[[R], None] | None = None
     ) -> R:
-        """Ask one broker."""
+        """Send a request to one broker."""
         return self._call(lambda: self.connection(node_id), request, response, check)
 
     def call_controller(self, request: Any, response: type[R], check: Callable[[R], None] | None = None) -> R:
-        """Ask the broker that clients are told to take for the controller."""
+        """Send a request to the broker that metadata names as the controller."""
         return self._call(self._controller_connection, request, response, check)
 
     def ask_leaders(
@@ -82,7 +82,7 @@ class Client:
         partitions: Iterable[TopicPartition],
         ask: Callable[[Connection, list[TopicPartition]], Mapping[TopicPartition, R | ProtocolError]],
     ) -> dict[TopicPartition, R]:
-        """Have `ask` put its question to the leaders, again for partitions that fail in passing."""
+        """Have `ask` send its request to the leaders of these partitions, again for those with a retriable error."""
         answers: dict[TopicPartition, R] = {}
         left = dict.fromkeys(partitions)
 
@@ -105,7 +105,7 @@ class Client:
         return answers
 
     def by_leader(self, partitions: Iterable[TopicPartition]) -> dict[int, list[TopicPartition]]:
-        """Whom to ask about which of these partitions."""
+        """These partitions by the broker that leads them."""
         groups: dict[int, list[TopicPartition]] = {}
         for partition in partitions:
             self.topic(partition.topic)
@@ -113,21 +113,21 @@ class Client:
         return groups
 
     def connection(self, node_id: int) -> Connection:
-        """The connection to a broker for questions that are answered at once."""
+        """The connection to a broker for requests that do not wait, unlike fetches."""
         return self._connections.to(self.address(node_id))
 
     def address(self, node_id: int) -> Address:
-        """Where a broker is."""
+        """The address of a broker."""
         if self._stale:
             self.refresh(list(self.metadata.topics))
         if node_id not in self.metadata.brokers:
             raise ErrorCode.BROKER_NOT_AVAILABLE.error(f"there is no broker {node_id} in the cluster")
         return self.metadata.brokers[node_id].address
 
-    # ── what is known ────────────────────────────────────────────────────────────────
+    # ── metadata ─────────────────────────────────────────────────────────────────────
 
     def topic(self, name: str, *, create: bool = False) -> Topic:
-        """A topic, asked for if it is not known; `create` leaves it to the brokers to make one."""
+        """A topic's metadata, asked for if it is not known; `create` lets brokers create it, if they do that at all."""
         if self._stale or name not in self.metadata.topics:
             self.retry(lambda: self._find_topic(name, create), CREATION_MS_MAX if create else None)
         return self.metadata.topic(name)
@@ -138,7 +138,7 @@ class Client:
         return sorted(self.metadata.topics.values())
 
     def refresh(self, topics: list[str] | None, *, create: bool = False) -> None:
-        """Ask any broker for the brokers and these topics, or all."""
+        """Ask any broker for the metadata of these topics, or all."""
         asked = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
         request = MetadataRequest(asked, allow_auto_topic_creation=create)
         answer = self._any_connection().call(request, MetadataResponse)
@@ -148,15 +148,15 @@ class Client:
         self._stale = False
 
     def mark_stale(self) -> None:
-        """What is known has proved wrong: ask again before it is used next."""
+        """The metadata has proved wrong: refresh it before it is used next."""
         self._stale = True
 
-    # ── patience ─────────────────────────────────────────────────────────────────────
+    # ── retries ──────────────────────────────────────────────────────────────────────
 
     def retry(
         self, attempt: Callable[[], R], timeout_ms: int | None = None, bearing: ErrorCode | None = None
     ) -> R:
-        """Do it, again if it fails for a passing reason, or one to be borne like those, until the time is up."""
+        """Call `attempt`, again while it fails with a retriable error, or one in `bearing`, until the time is up."""
         allowed = self.settings.default_api_timeout_ms if timeout_ms is None else timeout_ms
         deadline = time.monotonic_ns() + allowed * _NS_PER_MS
         backoff = self.backoff()
@@ -175,7 +175,7 @@ class Client:
             time.sleep(pause_ms / 1000)
 
     def reach(self) -> None:
-        """Wait for a first broker, for who knows that there is a cluster and that it may be away for a moment."""
+        """Wait until a first broker can be reached, for a cluster that is known to exist and may be restarting."""
         if not self.metadata.brokers:
             self.retry(lambda: self.refresh([]), bearing=ErrorCode.BROKER_NOT_AVAILABLE)
 
@@ -203,7 +203,7 @@ class Client:
         self.refresh(list(dict.fromkeys([name, *known])), create=create)
         code = self.metadata.errors.get(name)
         if create and code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-            raise code.error(f"{name!r} is not there and was not created")  # but may be in the making
+            raise code.error(f"{name!r} is not there and was not created")  # but may be being created
         topic = self.metadata.topic(name)
         if create and not topic.writable():
             raise ErrorCode.LEADER_NOT_AVAILABLE.error(f"{name} has no leader at the moment")

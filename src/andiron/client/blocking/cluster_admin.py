@@ -1,4 +1,4 @@
-"""The cluster itself: its brokers, its quorum, where replicas are, and who leads.
+"""Administration of the cluster: brokers, quorum (KIP-853), features (KIP-584), reassignments (KIP-455), elections.
 
     any broker ──▶ the controller         brokers pass on what only the controller can decide
 
@@ -60,23 +60,23 @@ Refusals: TypeAlias = dict[TopicPartition, ProtocolError]
 
 
 class Election(enum.IntEnum):
-    """Whom to elect, with Kafka's numbers."""
+    """ElectLeaders' types of election (KIP-460), with Kafka's numbers."""
 
     PREFERRED = 0  # the first of the replicas, if it is in sync
     UNCLEAN = 1  # whichever replica is alive, for partitions that have no leader: what it lacks is lost
 
 
 class ClusterAdmin:
-    """Asks about the cluster and changes it, one thing at a time."""
+    """Describes and changes the cluster, one request at a time."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._timeout_ms = client.settings.request_timeout_ms
 
-    # ── what there is ────────────────────────────────────────────────────────────────
+    # ── descriptions ─────────────────────────────────────────────────────────────────
 
     def describe_cluster(self) -> ClusterState:
-        """Its id, its controller and its brokers, with those that are fenced where that is told."""
+        """DescribeCluster: id, controller and brokers, also fenced ones where the broker tells them."""
 
         def check(answer: DescribeClusterResponse) -> None:
             check_error(answer.error_code, answer.error_message, "the cluster")
@@ -85,7 +85,7 @@ class ClusterAdmin:
         return ClusterState.of(self._client.call_any(request, DescribeClusterResponse, check))
 
     def describe_quorum(self) -> QuorumState:
-        """Who leads the metadata log, and how far its voters and observers are."""
+        """DescribeQuorum: the leader of the metadata log, and the log end offsets of voters and observers."""
         asked = DescribeQuorumRequestTopic(METADATA_TOPIC, [DescribeQuorumRequestPartition(0)])
 
         def check(answer: DescribeQuorumResponse) -> None:
@@ -99,19 +99,19 @@ class ClusterAdmin:
         return QuorumState.of(answer, _metadata_partition(answer))
 
     def features(self) -> list[Feature]:
-        """The levels of the cluster's features, and the newest that a broker knows."""
+        """The finalized levels of the cluster's features, and the newest that a broker supports (KIP-584)."""
         return Feature.all_of(self._client.call_any(ApiVersionsRequest(*SOFTWARE), ApiVersionsResponse))
 
     def topics(self) -> list[Topic]:
         """All topics, with the leader, the replicas and those in sync of each partition."""
         return self._client.topics()
 
-    # ── who leads ────────────────────────────────────────────────────────────────────
+    # ── leader elections ─────────────────────────────────────────────────────────────
 
     def elect_leaders(
         self, election: Election, partitions: Iterable[TopicPartition] | None = None
     ) -> tuple[list[TopicPartition], Refusals]:
-        """Hold elections for these partitions, or for all that need one: (those with a new leader, refusals).
+        """ElectLeaders for these partitions, or for all that need it: (those with a new leader, refusals).
 
         A partition that has the leader it should have is in neither.
         """
@@ -139,10 +139,10 @@ class ClusterAdmin:
                     refused[partition] = error
         return sorted(elected), refused
 
-    # ── where replicas are ───────────────────────────────────────────────────────────
+    # ── reassignments ────────────────────────────────────────────────────────────────
 
     def reassign(self, replicas: Mapping[TopicPartition, Sequence[int] | None]) -> Refusals:
-        """Give partitions these replicas; None calls off what is under way. Returns what was refused.
+        """AlterPartitionReassignments: give partitions these replicas; None cancels. Returns what was refused.
 
         It has only begun when this returns: `reassignments` tells what is under way.
         """
@@ -166,7 +166,7 @@ class ClusterAdmin:
         return refused
 
     def cancel_reassignments(self, partitions: Iterable[TopicPartition]) -> Refusals:
-        """Call off what is under way; a partition of which nothing is under way is not refused."""
+        """Cancel reassignments; a partition without one is not refused."""
         refused = self.reassign(dict.fromkeys(partitions))
         return {
             partition: error
@@ -177,7 +177,7 @@ class ClusterAdmin:
     def reassignments(
         self, partitions: Iterable[TopicPartition] | None = None
     ) -> dict[TopicPartition, Reassignment]:
-        """What is under way, of these partitions or of all."""
+        """ListPartitionReassignments: those under way, of these partitions or of all."""
         asked = None
         if partitions is not None:
             asked = [
@@ -196,10 +196,10 @@ class ClusterAdmin:
             for each in topic.partitions
         }
 
-    # ── who belongs to it ────────────────────────────────────────────────────────────
+    # ── voters, features and registrations ───────────────────────────────────────────
 
     def add_voter(self, node_id: int, directory_id: bytes, addresses: Mapping[str, Address]) -> None:
-        """Give a controller that reads the metadata log a vote; addresses by its listeners' names."""
+        """AddRaftVoter (KIP-853): make a controller that is an observer a voter; addresses by listener name."""
         rows = [Listener(name, address.host, address.port) for name, address in addresses.items()]
 
         def check(answer: AddRaftVoterResponse) -> None:
@@ -209,7 +209,7 @@ class ClusterAdmin:
         self._client.call_any(request, AddRaftVoterResponse, check)
 
     def remove_voter(self, node_id: int, directory_id: bytes) -> None:
-        """Take a voter's vote; the directory tells it from one that came back with an empty disk."""
+        """RemoveRaftVoter (KIP-853); the directory id tells a voter from one that came back with an empty disk."""
 
         def check(answer: RemoveRaftVoterResponse) -> None:
             check_error(answer.error_code, answer.error_message, f"voter {node_id}")
@@ -218,7 +218,7 @@ class ClusterAdmin:
         self._client.call_any(request, RemoveRaftVoterResponse, check)
 
     def upgrade_features(self, levels: Mapping[str, int], *, validate_only: bool = False) -> None:
-        """Raise features to these levels: all of them, or none. There is no way back from some."""
+        """UpdateFeatures (KIP-584): raise features to these levels, all or none. Some cannot be lowered again."""
 
         def check(answer: UpdateFeaturesResponse) -> None:
             check_error(answer.error_code, answer.error_message, "the features")
@@ -230,7 +230,7 @@ class ClusterAdmin:
         self._client.call_any(request, UpdateFeaturesResponse, check)
 
     def unregister_broker(self, node_id: int) -> None:
-        """Strike a broker that will not come back from the cluster."""
+        """UnregisterBroker: remove the registration of a broker that will not come back."""
 
         def check(answer: UnregisterBrokerResponse) -> None:
             check_error(answer.error_code, answer.error_message, f"broker {node_id}")

@@ -45,7 +45,7 @@ class ColumnProducer(Sender):
         super().__init__(client, settings, transaction)
         self._codec = CODECS[self.settings.compression_type]
         self._sticky = StickyPartitioner(client.chance, self.settings.batch_size)
-        self._gathered: list[pa.RecordBatch] = []  # of one schema, for `_topic`
+        self._gathered: list[pa.RecordBatch] = []  # batches of one schema, for the topic in `_topic`
         self._gathered_bytes = 0
         self._topic: str | None = None
         self._enough_bytes = min(_BATCHES_GATHERED * self.settings.batch_size, self.settings.buffer_memory)
@@ -70,7 +70,7 @@ class ColumnProducer(Sender):
         super().flush()
 
     def discard(self) -> None:
-        """Give up what is not sent."""
+        """Drop rows that are not sent."""
         self._take_gathered()
         super().discard()
 
@@ -93,7 +93,7 @@ class ColumnProducer(Sender):
         return gathered
 
     def _portions(self, rows: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """Slices of which each, encoded, is no more than is kept in memory."""
+        """Slices of the rows, each small enough to be encoded within the buffer."""
         count = rows.nbytes // max(1, self.settings.buffer_memory) + 1
         step = -(-rows.num_rows // count) or 1
         return [rows.slice(at, step) for at in range(0, rows.num_rows, step)]

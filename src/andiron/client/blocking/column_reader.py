@@ -1,4 +1,4 @@
-"""A partition as columns: what a Spark task and `andiron.read_topic` open on a range.
+"""A reader of one partition as Arrow columns: what a Spark task and `andiron.read_topic` open on a range.
 
     fetch ──▶ answer ──▶ headers: which batches are seen, where the next fetch begins
                            ├──▶ the next fetch, sent
@@ -69,7 +69,7 @@ class ColumnReader:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._reader.close()
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -89,7 +89,7 @@ class ColumnReader:
                     yield rows
 
     def _go_back(self) -> None:
-        """After an answer that could not be read, begin again behind the last one that could."""
+        """After a fetch response that could not be decoded, fetch again from behind the last one that could."""
         unread = self.end is None or self.position < self.end
         if unread and self.position < self._fetching.offset:
             self._reader.close()
@@ -106,7 +106,7 @@ class ColumnReader:
             )
 
     def _seen(self, came: FetchedBatches) -> list[Batch]:
-        """The batches with records to be read; the position of the next fetch moves behind all."""
+        """The batches with visible records (isolation.level); the position of the next fetch moves behind all."""
         fetching, seen = came.position, []
         if not came.batches:
             fetching.nothing_left()

@@ -1,4 +1,4 @@
-"""Coordinators: each group and each transactional id is kept by one broker, and any broker knows by which.
+"""FindCoordinator: each group and each transactional id has a coordinator, and any broker knows which.
 
     FindCoordinator(group or transactional id) ──▶ any broker ──▶ that broker's id ──▶ the request
 
@@ -25,14 +25,14 @@ R = TypeVar("R")
 
 
 class CoordinatorType(enum.IntEnum):
-    """What is coordinated, with Kafka's numbers."""
+    """FindCoordinator's key types, with Kafka's numbers."""
 
     GROUP = 0
     TRANSACTION = 1
 
 
 class Coordinators:
-    """Which broker coordinates what, of one kind, as far as it was asked for."""
+    """A cache of the coordinators of groups, or of transactional ids, as far as they were looked up."""
 
     def __init__(self, client: Client, kind: CoordinatorType) -> None:
         self._client = client
@@ -52,7 +52,7 @@ class Coordinators:
         check: Callable[[R], None] | None = None,
         at_most: int | None = None,
     ) -> R:
-        """Ask the coordinator of `key`; `check` raises what the answer says went wrong."""
+        """Send a request to the coordinator of `key`, with retries; `check` raises the error in the response."""
 
         def attempt() -> R:
             try:
@@ -67,7 +67,7 @@ class Coordinators:
         return self._client.retry(attempt)
 
     def connection(self, key: str) -> Connection:
-        """The connection to the coordinator, for those who ask what versions it speaks."""
+        """The connection to the coordinator, to ask which API versions it has."""
         return self._client.connection(self._node_id(key))
 
     def _node_id(self, key: str) -> int:

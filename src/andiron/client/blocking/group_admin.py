@@ -1,4 +1,4 @@
-"""Groups: listed, described, measured, reset and removed, from outside of them.
+"""Administration of groups: list, describe, lag, reset of offsets, deletion.
 
 Every question goes to the broker that coordinates the group, except for the list, of which each broker has
 a part. A group is described by the API of the new protocol first; a broker that has the group as a classic
@@ -61,19 +61,19 @@ REASON = "removed by an administrator"
 
 
 class GroupAdmin:
-    """Asks about groups and changes them, one thing at a time."""
+    """Describes and changes groups, one request at a time."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._coordinators = Coordinators(client, CoordinatorType.GROUP)
 
-    # ── what there is ────────────────────────────────────────────────────────────────
+    # ── descriptions ─────────────────────────────────────────────────────────────────
 
     def groups(
         self, states: Sequence[str] = (), types: Sequence[str] = (), left_out: LeftOut | None = None
     ) -> list[GroupListing]:
-        """All groups by name, or those in one of these states, or of one of these types; those of brokers that do not
-        answer are missing where one takes note of that, and else it is raised."""
+        """ListGroups, of every broker: all groups by name, or those in these states, or of these types. Brokers that do
+        not answer are noted in `left_out`, or else their error is raised."""
 
         def check(answer: ListGroupsResponse) -> None:
             check_error(answer.error_code, None, "the groups")
@@ -104,7 +104,7 @@ class GroupAdmin:
             return listed
 
     def _listed(self, group: str) -> GroupDescription | None:
-        """A group as its coordinator lists it."""
+        """A group in its coordinator's ListGroups."""
 
         def check(answer: ListGroupsResponse) -> None:
             check_error(answer.error_code, None, "the groups")
@@ -126,7 +126,7 @@ class GroupAdmin:
     def _describe_classic(self, group: str) -> GroupDescription:
         def check(answer: DescribeGroupsResponse) -> None:
             for each in answer.groups:
-                if each.group_state == DEAD:  # of neither protocol; older brokers have no error for it
+                if each.group_state == DEAD:  # there is none; older brokers have no error for it
                     raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no group {group!r}")
                 check_error(each.error_code, each.error_message, f"group {group!r}")
 
@@ -134,10 +134,10 @@ class GroupAdmin:
         answer = self._coordinators.call(group, request, DescribeGroupsResponse, check)
         return GroupDescription.of_classic(answer.groups[0], self._coordinators.find(group))
 
-    # ── how far a group has read ─────────────────────────────────────────────────────
+    # ── committed offsets and lag ────────────────────────────────────────────────────
 
     def committed(self, group: str, *, stable: bool = False) -> dict[TopicPartition, CommittedOffset]:
-        """What the group has committed, by partition; nothing for a group that is not there.
+        """OffsetFetch: the group's committed offsets by partition; none for a group that does not exist.
 
         Asked for what is `stable`, it waits for transactions that are about to commit something else.
         """
@@ -172,8 +172,8 @@ class GroupAdmin:
     def lag(
         self, group: GroupDescription, now_ms: int, left_out: LeftOut = lambda node, error: None
     ) -> dict[TopicPartition, Lag]:
-        """How far the group is behind, in the partitions that it has committed or has members for; and, where it reads
-        whole topics, in all others of these, which somebody has to begin with.
+        """The group's lag in the partitions that it has committed or has members for; and, where it reads whole topics,
+        in all others of these, which somebody has to begin with.
 
         A partition that is gone, or has no leader, or one that does not answer soon, has no end.
         """
@@ -191,14 +191,14 @@ class GroupAdmin:
         }
 
     def _partitions_of(self, topics: Iterable[str]) -> list[TopicPartition]:
-        """All partitions of those topics that there are."""
+        """All partitions of those of these topics that exist."""
         names = sorted(topics)
         self._client.retry(lambda: self._client.refresh(names))
         known = self._client.metadata.topics
         return [each for name in names if name in known for each in known[name].names()]
 
     def led(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
-        """Those of some partitions that are there and have a leader: a group may outlive its topics."""
+        """Those of some partitions that exist and have a leader: a group may outlive its topics."""
         names = sorted({each.topic for each in partitions})
         self._client.retry(lambda: self._client.refresh(names))
         known = self._client.metadata.topics
@@ -209,17 +209,17 @@ class GroupAdmin:
         found = Admin(self._client).list_offsets(dict.fromkeys(partitions, time))
         return {partition: at.offset for partition, at in found.items()}
 
-    # ── what is changed ──────────────────────────────────────────────────────────────
+    # ── changes ──────────────────────────────────────────────────────────────────────
 
     def plan_reset(self, group: str, partitions: Sequence[TopicPartition], target: Target) -> list[Move]:
-        """What a reset would do; hand the moves to `commit` to do it."""
+        """The moves that a reset of the group's offsets would make; `commit` makes them."""
         starts, ends = self._offsets(partitions, EARLIEST), self._offsets(partitions, LATEST)
         times = self._offsets(partitions, target.time) if target.time is not None else {}
         bounds = {each: Bounds(starts[each], ends[each], times.get(each, -1)) for each in partitions}
         return plan(target, partitions, self.committed(group), bounds)
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int], metadata: str = "") -> None:
-        """Set the committed offsets of a group that has no members; one that is not there is made.
+        """OffsetCommit for a group without members; a group that does not exist is created by it.
 
         The metadata is the committer's own, and is kept with each of the offsets.
         """
@@ -246,7 +246,7 @@ class GroupAdmin:
         self._coordinators.call(group, request, OffsetCommitResponse, check, VERSION_BEFORE_IDS)
 
     def delete_offsets(self, group: str, partitions: Iterable[TopicPartition]) -> None:
-        """Make the group forget these partitions; none of a topic to which a member is subscribed."""
+        """OffsetDelete: delete the group's offsets of these partitions, unless members subscribe to the topic."""
 
         def check(answer: OffsetDeleteResponse) -> None:
             check_error(answer.error_code, None, f"group {group!r}")
@@ -262,7 +262,7 @@ class GroupAdmin:
         self._coordinators.call(group, OffsetDeleteRequest(group, rows), OffsetDeleteResponse, check)
 
     def delete(self, group: str) -> None:
-        """Remove a group without members, and all that it has committed."""
+        """DeleteGroups: delete a group without members, and its committed offsets."""
 
         def check(answer: DeleteGroupsResponse) -> None:
             for each in answer.results:
@@ -271,7 +271,7 @@ class GroupAdmin:
         self._coordinators.call(group, DeleteGroupsRequest([group]), DeleteGroupsResponse, check)
 
     def remove_member(self, group: str, member_id: str = "", instance_id: str | None = None) -> None:
-        """Take a member out of a classic group, by its id or, if it is static, by its instance's.
+        """LeaveGroup for a member of a classic group, by its id or, if it is static, its group.instance.id (KIP-345).
 
         A dynamic member that lives joins again; a static one finds that it was removed.
         """

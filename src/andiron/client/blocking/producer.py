@@ -74,7 +74,7 @@ class Producer(Sender):
         super().flush()
 
     def discard(self) -> None:
-        """Give up what is not sent."""
+        """Drop records that are not sent."""
         self._accumulator.clear()
         super().discard()
 

@@ -53,7 +53,7 @@ class Reader:
         self.settings = settings or ReaderSettings()
         self.committed = committed
         self._client = client
-        self._asked: list[Connection] = []  # whose answers to the next round are on the way
+        self._asked: list[Connection] = []  # the brokers whose responses to the next round are under way
         self._connections = Connections(client.settings)
         self._failing_since: int | None = None
         self._backoff = client.backoff()
@@ -65,7 +65,7 @@ class Reader:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._asked = []
         self._connections.close()
 
@@ -75,7 +75,7 @@ class Reader:
         return all(position.is_done for position in self.positions.values())
 
     def poll(self, max_wait_ms: int | None = None) -> list[tuple[TopicPartition, Iterator[Record]]]:
-        """What has come for each partition; empty if nothing did in the time that a fetch may wait.
+        """The records that came for each partition; empty if none did within fetch.max.wait.ms.
 
         A position moves as its records are taken, so take them before the next poll.
         """
@@ -88,7 +88,7 @@ class Reader:
         return found
 
     def fetch(self, max_wait_ms: int | None = None) -> list[FetchedBatches]:
-        """One round of fetches, as batches; positions stay where they are."""
+        """One round of fetches to all leaders: the batches by partition. Positions are not moved."""
         wait_ms = self.settings.fetch_max_wait_ms if max_wait_ms is None else max_wait_ms
         came: list[FetchedBatches] = []
         problems: list[ProtocolError] = []
@@ -118,10 +118,10 @@ class Reader:
         try:
             self._asked = self._ask(self.settings.fetch_max_wait_ms)
         except ProtocolError:
-            self._connections.close()  # some may have been asked
+            self._connections.close()  # some of the leaders may have been sent their fetch
 
     def _ask(self, wait_ms: int) -> list[Connection]:
-        """Send a fetch to each leader; return whom to hear from."""
+        """Send a fetch to each leader; return those whose responses are to be awaited."""
         groups: dict[int, list[Position]] = {}
         for partition, position in self.positions.items():
             if not position.is_done:
@@ -150,7 +150,7 @@ class Reader:
                 return
 
     def _bear(self, problems: list[ProtocolError]) -> None:
-        """Raise what cannot be helped; pause for what passes, as long as there is patience left."""
+        """Raise errors that are not retriable; for others back off, until default.api.timeout.ms is over."""
         if not problems:
             if self._failing_since is not None:
                 self._failing_since, self._backoff = None, self._client.backoff()
@@ -195,13 +195,13 @@ class PartitionReader:
                 yield from records
 
     def batches(self) -> Iterator[Batch]:
-        """Every batch with records to be read, checked and still packed; the outer ones may hold more."""
+        """Every batch with visible records, its checksum checked, not decoded; the first and last may reach beyond."""
         while not self.position.is_done:
             for came in self._reader.fetch():
                 yield from self._whole(came)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         self._reader.close()
 
     def _whole(self, came: FetchedBatches) -> Iterator[Batch]:

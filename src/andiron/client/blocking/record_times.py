@@ -1,4 +1,4 @@
-"""When the record at an offset was written: one batch of each partition, and no more.
+"""Timestamps of the records at some offsets, by fetching one batch of each partition.
 
     fetch(offset, at most 1 byte) ──▶ leader ──▶ the whole batch that holds the offset
 
@@ -29,7 +29,7 @@ _ONE_BATCH = ReaderSettings(fetch_max_bytes=1, max_partition_fetch_bytes=1)
 def times_of_records(
     client: Client, offsets: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int | None]:
-    """When the first record at or after each offset was written; None where that is not to be known."""
+    """The timestamp of the first record at or after each offset; None where there is none."""
 
     def ask(leader: Connection, asked: list[TopicPartition]) -> Answers[int | None]:
         answers: Answers[int | None] = {}
@@ -54,7 +54,7 @@ def times_of_records(
 
 
 def _time_in(response: FetchResponse, position: Position, client: Client) -> int | ProtocolError | None:
-    """The time that an answer tells. Nothing is raised here: other answers are on their way."""
+    """The timestamp in a fetch response. Nothing is raised here: other responses are on their way."""
     try:
         for came in fetched_batches(response, {position.partition: position}, client.metadata.topics):
             if isinstance(came, Retriable):

@@ -41,7 +41,7 @@ Failure = tuple[ClosedBatch, ProtocolError]
 
 
 class DeliveryTotals(NamedTuple):
-    """What a partition has taken; offsets are -1 where the broker does not tell them (acks=0)."""
+    """How many records a partition has acknowledged, and their offsets; -1 where no broker tells them (acks=0)."""
 
     records: int = 0
     bytes: int = 0
@@ -50,19 +50,19 @@ class DeliveryTotals(NamedTuple):
 
 
 class SentRequest(NamedTuple):
-    """A request under way."""
+    """A Produce request in flight."""
 
     connection: Connection
     request: ProduceRequest
     batches: list[ClosedBatch]
 
     def receive(self) -> list[tuple[ClosedBatch, int | ProtocolError]]:
-        """What became of each batch; NETWORK_EXCEPTION if that will never be known."""
+        """The offset or the error of each batch; NETWORK_EXCEPTION for all if the connection was lost."""
         return outcomes(self.connection.receive(ProduceResponse), self.request, self.batches)
 
 
 class Sender:
-    """Delivers what is put into its outbox; as a context manager it flushes on the way out."""
+    """Sends the batches of its outbox to their leaders; as a context manager it flushes on the way out."""
 
     def __init__(
         self,
@@ -101,17 +101,17 @@ class Sender:
                 self._send_again(failures)
 
     def discard(self) -> None:
-        """Give up what is not sent. What is, is awaited: nothing of it may arrive after the transaction's end."""
+        """Drop batches that are not sent, and await those that are: none may arrive after the transaction's end."""
         self._await_all()
         self._outbox.waiting.clear()
 
     def identify(self, identity: ProducerIdentity) -> None:
-        """Write under this identity from now on; what is not sent under another is given up."""
+        """Use this producer id and epoch from now on; batches that are not sent under another are dropped."""
         self.discard()
         self._outbox.identify(identity)
 
     def close(self) -> None:
-        """Hang up; what was not flushed is given up."""
+        """Close the connections; batches that were not flushed are dropped."""
         if self.transaction is not None:
             if self.is_owing:
                 self.transaction.fail(ErrorCode.INVALID_TXN_STATE.error("a producer was closed unflushed"))
@@ -120,12 +120,12 @@ class Sender:
 
     @property
     def is_owing(self) -> bool:
-        """Whether something given to it is not known to be delivered."""
+        """Whether some batch has not been acknowledged yet."""
         return bool(self._outbox.waiting) or any(list(self._in_flight.values()))
 
     @contextlib.contextmanager
     def _all_or_failed(self) -> Iterator[None]:
-        """What ends half-way here ends the transaction."""
+        """If this fails half-way, the transaction can only be aborted."""
         try:
             yield
         except BaseException as error:
@@ -133,10 +133,10 @@ class Sender:
                 self.transaction.fail(error)
             raise
 
-    # ── the way there ────────────────────────────────────────────────────────────────
+    # ── requests ─────────────────────────────────────────────────────────────────────
 
     def _send_waiting(self) -> None:
-        """Send what is closed, waiting where too much is in flight; then what failed, again."""
+        """Send all closed batches, within max.in.flight.requests.per.connection; then retry those that failed."""
         waiting = self._outbox.waiting
         if waiting and self.transaction is not None:
             self.transaction.add(waiting)
@@ -148,7 +148,7 @@ class Sender:
                 self._send_again(failures + self._await_all())
 
     def _next_batches(self) -> dict[int, list[ClosedBatch]]:
-        """One batch of each partition, by leader, as many as a request may hold."""
+        """The next batches by leader: one of each partition, up to max.request.size."""
         taken: dict[int, list[ClosedBatch]] = {}
         sizes: dict[int, int] = {}
         for partition, batches in list(self._outbox.waiting.items()):
@@ -166,7 +166,7 @@ class Sender:
         while len(waiting) >= self._in_flight_max:
             failures += self._await_oldest(node_id)
         if failures:
-            # What comes after a failure would only be refused: it joins the queue.
+            # Batches behind a failed one would be refused (OUT_OF_ORDER_SEQUENCE_NUMBER): they are retried after it.
             reason = failures[0][1]
             return [*failures, *((batch, reason) for batch in batches)]
         try:
@@ -191,7 +191,7 @@ class Sender:
         self._client.topic(partition.topic, create=True)
         return self._client.metadata.leader(partition)
 
-    # ── the way back ─────────────────────────────────────────────────────────────────
+    # ── responses ────────────────────────────────────────────────────────────────────
 
     def _await_oldest(self, node_id: int) -> list[Failure]:
         sent = self._in_flight[node_id].popleft()
@@ -208,7 +208,7 @@ class Sender:
         return failures
 
     def _settle(self, found: Iterable[tuple[ClosedBatch, int | ProtocolError]]) -> list[Failure]:
-        """Note what was delivered; return what was not."""
+        """Count the batches that were acknowledged; return those that failed."""
         failures: list[Failure] = []
         for batch, outcome in found:
             if isinstance(outcome, ProtocolError):
@@ -218,7 +218,7 @@ class Sender:
         return failures
 
     def _send_again(self, failures: list[Failure]) -> None:
-        """Deliver one by one, oldest first, what failed in passing; raise what cannot be helped."""
+        """Retry one by one, oldest first, batches with a retriable error; raise any other error."""
         failures.sort(key=lambda failure: failure[0].number)
         troubled: set[TopicPartition] = set()
         for batch, error in failures:

@@ -1,4 +1,4 @@
-"""A transaction: several partitions, and offsets of groups, written as one.
+"""A transactional producer (KIP-98): records of several partitions, and offsets of groups (KIP-447), written as one.
 
     with Client("localhost:9092") as client:
         transaction = Transaction(client, "orders-enriched")
@@ -12,7 +12,7 @@
 Producers that write in a transaction are attached to it: its commit flushes them first, its abort makes them give
 up what is not sent. Several may be: one for records, one for columns.
 
-In two-phase commit somebody else decides. Flushed producers mean *prepared*; `identity` names what was
+In two-phase commit (KIP-939) somebody else decides. Flushed producers mean *prepared*; `identity` names what was
 prepared, and whoever knows it ends it with `end_transaction`, from another process and after a crash too:
 
     initiate ─▶ begin ─▶ send … flush ─▶ tell the identity to whoever decides ─▶ end_transaction(identity, commit)
@@ -43,7 +43,7 @@ from andiron.wire.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnO
 
 R = TypeVar("R")
 
-# The last versions under which a producer keeps its epoch and adds what it writes to.
+# The last versions before KIP-890: a producer keeps its epoch, and adds the partitions that it writes to.
 ADD_PARTITIONS, ADD_OFFSETS, TXN_OFFSET_COMMIT, END_TXN = 3, 4, 4, 4
 ONE_PHASE, TWO_PHASE, CONDITIONAL = 5, 6, 3  # versions of InitProducerId
 
@@ -52,13 +52,13 @@ class Writer(Protocol):
     """A producer that writes in a transaction."""
 
     def flush(self) -> None:
-        """Return when all that was given to it is written."""
+        """Send everything; return when all of it is acknowledged."""
 
     def discard(self) -> None:
-        """Give up what is not written."""
+        """Drop records that are not sent."""
 
     def identify(self, identity: ProducerIdentity) -> None:
-        """Write under this identity from now on."""
+        """Use this producer id and epoch from now on."""
 
 
 class Transaction:
@@ -76,19 +76,19 @@ class Transaction:
 
     @property
     def identity(self) -> ProducerIdentity:
-        """Under which it is written; (-1, -1) before it is initiated."""
+        """Producer id and epoch of the transaction; (-1, -1) before it is initiated."""
         return self._course.identity
 
     @property
     def phase(self) -> Phase:
         return self._course.phase
 
-    # ── who speaks ───────────────────────────────────────────────────────────────────
+    # ── identity ─────────────────────────────────────────────────────────────────────
 
     def initiate(
         self, holder: ProducerIdentity | None = None, keep_prepared: bool = False
     ) -> InitiatedIdentity:
-        """Take the transactional id: whoever had it is fenced, and what it left open is aborted.
+        """InitProducerId: take the transactional id; whoever had it is fenced, and what it left open is aborted.
 
         As the `holder` of an identity one is refused, by an error of the class Fenced, if another has come since.
         With `keep_prepared` what was left open stays, to be ended by us; `prepared` tells under whose identity.
@@ -106,7 +106,7 @@ class Transaction:
         return initiated
 
     def resume(self, identity: ProducerIdentity) -> None:
-        """Go on under an identity that was given to another; its transaction is taken to be open."""
+        """Go on under the producer id and epoch of another process; its transaction is taken to be open."""
         self._course.resume(identity)
         self._identify_writers()
 
@@ -115,28 +115,28 @@ class Transaction:
         self._writers.append(writer)
 
     def detach(self, writer: Writer) -> None:
-        """It will not write any more."""
+        """This producer no longer writes in the transaction."""
         if writer in self._writers:
             self._writers.remove(writer)
 
-    # ── what is in it ────────────────────────────────────────────────────────────────
+    # ── partitions and offsets ───────────────────────────────────────────────────────
 
     def begin(self) -> None:
-        """Open the transaction, after an earlier one with an epoch of its own."""
+        """Begin a transaction; after an earlier one, with the next epoch."""
         if self._course.phase is Phase.ENDED:
             self.initiate(self.identity)
         self._course.begin()
 
     def check_open(self) -> None:
-        """Refuse to write outside of a transaction."""
+        """Raise unless a transaction is open."""
         self._course.check_open()
 
     def fail(self, reason: BaseException) -> None:
-        """A writer has given up something: what is left is to abort."""
+        """A producer has dropped records: the transaction can only be aborted."""
         self._course.fail(reason)
 
     def add(self, partitions: Iterable[TopicPartition]) -> None:
-        """Make partitions part of the transaction, those that are not; writers do so before they write."""
+        """AddPartitionsToTxn for partitions that were not added; producers call this before they write to them."""
         missing = self._course.missing(partitions)
         if missing:
             request = self._course.add(missing)
@@ -144,23 +144,23 @@ class Transaction:
             self._course.added(missing)
 
     def send_offsets(self, group: str, offsets: Offsets) -> None:
-        """Commit offsets of a group, each with its metadata, when and if the transaction is committed."""
+        """AddOffsetsToTxn and TxnOffsetCommit: offsets of a group that count if the transaction is committed."""
         request = self._course.add_group(group)
         if request is not None:
             self._ask(request, AddOffsetsToTxnResponse, self._check_one, ADD_OFFSETS)
             self._course.added_group(group)
         self._send_offsets(self._course.offsets(group, offsets))
 
-    # ── how it ends ──────────────────────────────────────────────────────────────────
+    # ── the end ──────────────────────────────────────────────────────────────────────
 
     def commit(self) -> None:
-        """Flush, and make all of it visible; said again after an error that passes, it is done once."""
+        """Flush the producers, then EndTxn with commit; called again after a retriable error, it commits once."""
         for writer in self._writers:
             writer.flush()
         self._end(commit=True)
 
     def abort(self) -> None:
-        """Give up all of it."""
+        """Drop what is not sent, then EndTxn with abort."""
         for writer in self._writers:
             writer.discard()
         self._end(commit=False)
@@ -171,7 +171,7 @@ class Transaction:
             self._call(request, EndTxnResponse, self._check_one, END_TXN)
         self._course.ended()
 
-    # ── asking ───────────────────────────────────────────────────────────────────────
+    # ── requests to the coordinator ──────────────────────────────────────────────────
 
     def _identify_writers(self) -> None:
         for writer in self._writers:
@@ -181,7 +181,7 @@ class Transaction:
         self._coordinators.connection(self.id).versions.require(ApiKey.INIT_PRODUCER_ID, version, what)
 
     def _ask(self, request: Any, response: type[R], check: Callable[[R], None], at_most: int) -> R:
-        """What the transaction does not survive if it fails."""
+        """Call the coordinator; if that fails, the transaction can only be aborted."""
         try:
             return self._call(request, response, check, at_most)
         except BaseException as error:
@@ -221,7 +221,7 @@ class Transaction:
             for topic in answer.results_by_topic_v3_and_below
             for each in topic.results_by_partition
         ]
-        # One that cannot be added keeps the others out, and is what to tell.
+        # A partition that cannot be added keeps the others out (OPERATION_NOT_ATTEMPTED): raise its error.
         rows.sort(key=lambda row: row[0] == ErrorCode.OPERATION_NOT_ATTEMPTED.number)
         for code, partition in rows:
             error = error_in(code, None, f"{self._course}, {partition}")
@@ -230,7 +230,7 @@ class Transaction:
 
 
 def end_transaction(client: Client, transactional_id: str, identity: ProducerIdentity, commit: bool) -> None:
-    """Commit or abort what was written under an identity, whoever wrote it; said twice it is done once."""
+    """EndTxn for a transaction that another process wrote under this producer id and epoch; idempotent."""
     transaction = Transaction(client, transactional_id)
     transaction.resume(identity)
     transaction.commit() if commit else transaction.abort()

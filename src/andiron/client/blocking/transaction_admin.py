@@ -1,4 +1,4 @@
-"""Transactions: listed, described, looked for where they hang, and ended, from outside of their producers.
+"""Administration of transactions (KIP-664): list, describe, find hanging ones, abort.
 
 There are two ways to end one that its producer will not end:
 
@@ -54,13 +54,13 @@ MARKER_VERSION = 1  # a marker without a transaction version: it carries the epo
 
 
 class TransactionAdmin:
-    """Asks about transactions and ends them, one thing at a time."""
+    """Describes and ends transactions, one request at a time."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._coordinators = Coordinators(client, CoordinatorType.TRANSACTION)
 
-    # ── what coordinators know ───────────────────────────────────────────────────────
+    # ── transaction coordinators ─────────────────────────────────────────────────────
 
     def transactions(
         self,
@@ -70,8 +70,8 @@ class TransactionAdmin:
         id_pattern: str | None = None,
         left_out: LeftOut | None = None,
     ) -> list[TransactionListing]:
-        """All transactional ids, or those which fit every filter; the pattern is a regular expression. Those of brokers
-        that do not answer are missing where one takes note of that, and else it is raised.
+        """ListTransactions, of every broker: all transactional ids, or those which fit every filter; the pattern is a
+        regular expression. Brokers that do not answer are noted in `left_out`, or else their error is raised.
 
         `longer_than_ms` is about transactions that are open: brokers go by the time since a start, also that of one
         that has ended long ago, and count an id that never began one as begun in 1970.
@@ -97,7 +97,7 @@ class TransactionAdmin:
         return sorted(each for each in found if by_duration is None or each.is_open)
 
     def describe(self, transactional_id: str) -> TransactionDescription:
-        """What the coordinator knows of an id; TRANSACTIONAL_ID_NOT_FOUND where that is nothing."""
+        """DescribeTransactions of one transactional id; TRANSACTIONAL_ID_NOT_FOUND where there is none."""
 
         def check(answer: DescribeTransactionsResponse) -> None:
             for each in answer.transaction_states:
@@ -109,21 +109,21 @@ class TransactionAdmin:
         return TransactionDescription.of(answer.transaction_states[0], coordinator)
 
     def terminate(self, transactional_id: str) -> None:
-        """Abort what is open under an id, and fence the producer that has it."""
+        """Abort the open transaction of a transactional id by InitProducerId, which fences its producer."""
 
         def check(answer: InitProducerIdResponse) -> None:
             check_error(answer.error_code, None, f"transactional id {transactional_id!r}")
 
-        self.describe(transactional_id)  # an id that is not there would be made by what follows
+        self.describe(transactional_id)  # InitProducerId would create an id that does not exist
         request = InitProducerIdRequest(transactional_id, self._client.settings.request_timeout_ms)
         self._coordinators.call(transactional_id, request, InitProducerIdResponse, check)
 
-    # ── what partitions know ─────────────────────────────────────────────────────────
+    # ── leaders of partitions ────────────────────────────────────────────────────────
 
     def producers(
         self, partitions: Iterable[TopicPartition], left_out: LeftOut | None = None
     ) -> dict[TopicPartition, list[ActiveProducer]]:
-        """The producers that partitions remember, as their leaders tell; all of them, or those that answer soon."""
+        """DescribeProducers: the active producers of partitions, of all leaders or of those that answer soon."""
 
         def ask(leader: Connection, asked: list[TopicPartition]) -> Answers[list[ActiveProducer]]:
             rows = [TopicRequest(name, [each.partition for each in some]) for name, some in by_topic(asked)]
@@ -152,7 +152,7 @@ class TransactionAdmin:
         return self.hanging(open_transactions(self.producers(partitions, left_out), now_ms - older_than_ms))
 
     def hanging(self, candidates: Sequence[OpenTransaction]) -> list[OpenTransaction]:
-        """Those of some open transactions of which no coordinator knows."""
+        """Those of some open transactions that no coordinator knows, and so nobody will complete."""
         producer_ids = sorted({each.producer.producer_id for each in candidates})
         listed = self.transactions(producer_ids=producer_ids) if producer_ids else []
         known = [self._describe_if_there(each.transactional_id) for each in listed]
@@ -167,7 +167,7 @@ class TransactionAdmin:
             return None  # it expired a moment ago
 
     def abort(self, transaction: OpenTransaction) -> None:
-        """Write an abort marker into one partition, behind any coordinator's back."""
+        """WriteTxnMarkers: write an abort marker into one partition, past any coordinator."""
         partition, producer = transaction
 
         def ask(leader: Connection, asked: list[TopicPartition]) -> Answers[bool]:

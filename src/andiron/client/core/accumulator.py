@@ -20,7 +20,7 @@ from andiron.records.record import Header
 
 
 class Accumulator:
-    """What was given to a producer and is not yet a batch."""
+    """The open batches of a producer, one a partition."""
 
     def __init__(self, outbox: Outbox, batch_bytes: int, buffer_bytes: int, codec: int = 0) -> None:
         self.outbox = outbox
@@ -63,7 +63,7 @@ class Accumulator:
         self.clear()
 
     def clear(self) -> None:
-        """Give up what is open."""
+        """Drop all open batches."""
         self._open.clear()
         self._open_bytes = 0
 

@@ -1,4 +1,4 @@
-"""Where brokers are: `host:port`, and several of them for a start.
+"""Addresses of brokers: `host:port`, and several of them as bootstrap.servers.
 
 A client is told one or more brokers, asks any of them for the cluster's metadata and knows all of them
 from then on. More than one is worth telling in case the first is down.
@@ -16,7 +16,7 @@ PORT_MAX = 65535
 
 
 class Address(NamedTuple):
-    """One place to connect to."""
+    """Host and port of a broker."""
 
     host: str
     port: int

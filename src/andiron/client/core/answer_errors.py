@@ -1,4 +1,4 @@
-"""How answers are read: what a broker said went wrong, and partitions grouped as messages group them.
+"""Errors in responses as exceptions, and partitions grouped by topic as messages group them.
 
 An error comes as a number and sometimes a sentence. Here it becomes the exception of that number, and its
 line begins with what was asked about, since an answer may speak of many things.
@@ -17,7 +17,7 @@ Answers: TypeAlias = dict[TopicPartition, T | ProtocolError]
 
 
 def error_in(number: int, message: str | None, subject: object) -> ProtocolError | None:
-    """What a broker said went wrong with `subject`, in one line; None where nothing did."""
+    """The exception for an error code and message of a response about `subject`; None where there is no error."""
     code = ErrorCode.of(number)
     if code is ErrorCode.NONE:
         return None
@@ -25,9 +25,9 @@ def error_in(number: int, message: str | None, subject: object) -> ProtocolError
 
 
 def check_error(number: int, message: str | None, subject: object) -> None:
-    """Raise what went wrong with `subject`, if anything."""
+    """Raise the error of a response about `subject`, if there is one."""
     if number == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.number:
-        # Said by the controller of a name that was typed: asking it again would not help.
+        # UNKNOWN_TOPIC_OR_PARTITION of the controller is final: retrying would not help.
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {subject}")
     if (error := error_in(number, message, subject)) is not None:
         raise error

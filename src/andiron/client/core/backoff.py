@@ -1,4 +1,4 @@
-"""How long to wait before trying again: twice as long each time, up to a limit, and never quite in step.
+"""Exponential backoff with jitter between retries (KIP-580): retry.backoff.ms to retry.backoff.max.ms.
 
 The jitter keeps many clients that lost the same broker from coming back in the same millisecond.
 """

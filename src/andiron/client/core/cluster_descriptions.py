@@ -1,4 +1,4 @@
-"""The cluster as an admin is told of it: its brokers, its quorum, and how its partitions fare.
+"""Descriptions of the cluster for admins: brokers, features, the quorum, and the health of partitions.
 
 features   what its nodes may say to each other, in levels
 cluster    every broker that is registered; one that is fenced is down, or starting, or stuck
@@ -39,7 +39,7 @@ _ID_BYTES = 16
 
 
 class BrokerState(NamedTuple):
-    """A broker that is registered; fenced ones are told only by brokers that know DescribeCluster 2."""
+    """A registered broker; fenced ones are told only from DescribeCluster 2 on."""
 
     id: int
     address: Address
@@ -48,7 +48,7 @@ class BrokerState(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """The cluster as a whole; the controller is the one that clients are told of."""
+    """The cluster's id, brokers and controller, which is the broker that DescribeCluster names."""
 
     id: str
     controller_id: int
@@ -69,7 +69,7 @@ class ClusterState(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """What the cluster has agreed on, its level, and the newest level that the broker which was asked knows."""
+    """A feature (KIP-584): its finalized level, and the newest level that the broker which was asked supports."""
 
     name: str
     level: int
@@ -152,18 +152,18 @@ class QuorumState(NamedTuple):
         """The voters of which the leader has not heard for a while, by its own clock."""
         leader = self.voter(self.leader_id)
         if leader is None or leader.last_fetch_ms < 0:
-            return []  # nobody tells what time it is there
+            return []  # DescribeQuorum does not tell the leader's clock
         return [each.id for each in self.voters if each.last_fetch_ms < leader.last_fetch_ms - SILENT_MS]
 
     def failures_borne(self, without: int | None = None) -> int:
-        """How many more voters may fail before nothing can be decided any more; also if one were `without` a vote."""
+        """How many more voters may fail before the quorum has no majority; also if one were `without` a vote."""
         voters = [each.id for each in self.voters if each.id != without]
         alive = len(voters) - len([each for each in self.away() if each != without])
         return max(0, alive - (len(voters) // 2 + 1))
 
 
 class Health(NamedTuple):
-    """What is wrong with a partition, if anything."""
+    """A partition's health: well, under-replicated, under min.insync.replicas, or offline."""
 
     offline: bool
     under_replicated: bool
@@ -200,7 +200,7 @@ def uuid_text(value: bytes) -> str:
 
 
 def parse_uuid(text: str) -> bytes:
-    """The same way back."""
+    """An id from the text that Kafka's tools write."""
     try:
         value = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What an admin is told, as values: settings, offsets, log directories, the cluster.
+"""Descriptions of settings, offsets, log directories and the cluster, as values for admins.
 
 The messages of the protocol have a field for every version and their errors inside. These have what is
 left when the answer is known and there was no error.
@@ -23,7 +23,7 @@ EARLIEST, LATEST, MAX_TIMESTAMP = (
 
 
 class ResourceType(enum.IntEnum):
-    """What can have settings, with Kafka's numbers."""
+    """Types of config resources, with Kafka's numbers."""
 
     TOPIC = 2
     BROKER = 4
@@ -40,7 +40,7 @@ class Resource(NamedTuple):
 
 
 def source_name(number: int) -> str:
-    """The name of a place where settings are given; a later Kafka may have others."""
+    """The name of a config source; a later Kafka may have others."""
     return Source(number).name.lower() if number in _SOURCES else f"source_{number}"
 
 
@@ -48,7 +48,7 @@ _SOURCES = frozenset(map(int, Source))
 
 
 class Synonym(NamedTuple):
-    """A place that has a value for a setting."""
+    """A config source with a value for a setting."""
 
     name: str
     value: str | None
@@ -121,7 +121,7 @@ class LogDir(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """The cluster as a whole."""
+    """The cluster's id, controller and brokers."""
 
     id: str
     controller_id: int

@@ -1,4 +1,4 @@
-"""Groups as an admin is told of them: who is in one, what each member has, and how far the group has read.
+"""Descriptions of groups for admins: members, their assignments, and committed offsets.
 
     ListGroups              every broker tells the groups it coordinates     GroupListing
     ConsumerGroupDescribe   groups that assign on the broker        ┐
@@ -49,7 +49,7 @@ class GroupListing(NamedTuple):
 
 
 class GroupMember(NamedTuple):
-    """One member. Partitions are None where they cannot be read; the target is what it will have."""
+    """A member of a group. Partitions are None where they cannot be read; the target is its target assignment."""
 
     id: str
     instance_id: str | None
@@ -114,17 +114,17 @@ class GroupDescription(NamedTuple):
 
     @property
     def is_active(self) -> bool:
-        """Whether somebody is in it who would not be told of a change to its offsets."""
+        """Whether the group has members, which would not notice a change of its committed offsets."""
         return bool(self.members) or self.state not in (EMPTY, DEAD)
 
     @property
     def subscribes(self) -> bool:
-        """Whether its members read whole topics, or did. Who assigns partitions to itself, and only commits, does not,
-        and neither do the workers of Kafka Connect."""
+        """Whether its members subscribe to topics, or did. Consumers that assign partitions to themselves, and only
+        commit, do not, and neither do the workers of Kafka Connect."""
         return self.protocol_type == PROTOCOL_TYPE
 
     def topics(self) -> set[str]:
-        """What its members subscribe to by name."""
+        """The topics that its members subscribe to by name."""
         return {topic for member in self.members for topic in member.topics if not topic.startswith("/")}
 
     def owners(self) -> dict[TopicPartition, GroupMember]:

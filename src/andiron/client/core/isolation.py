@@ -1,4 +1,4 @@
-"""Which batches of an answer hold records that a reader is to see.
+"""isolation.level: which batches of a fetch response a reader sees, without control batches and aborted ones.
 
     batches of an answer        a1  b1  a2  A✗  a3  b2  B✓  a4      two producers, and the ends of transactions
     aborted, as it tells        producer a from a1 on
@@ -25,7 +25,7 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
 
 class Isolation:
-    """The view on one answer's batches of one partition; without aborted transactions all data is seen."""
+    """Filters one fetch response's batches of one partition by its list of aborted transactions."""
 
     __slots__ = ("_aborting", "_ahead")
 

@@ -1,4 +1,4 @@
-"""The cluster as a client knows it: its brokers, and who leads which partition.
+"""A client's metadata: the brokers, and the leader of each partition with its leader epoch.
 
     Metadata response ──▶ brokers    id → address
                           topics     name → id, partitions: leader, its epoch, replicas, ISR
@@ -64,14 +64,14 @@ class Topic(NamedTuple):
 
 
 class ClusterMetadata:
-    """What the latest answers said."""
+    """The metadata of the latest Metadata responses."""
 
     def __init__(self) -> None:
         self.cluster_id: str | None = None
         self.controller_id = NO_LEADER
         self.brokers: dict[int, Broker] = {}
         self.topics: dict[str, Topic] = {}
-        self.errors: dict[str, ErrorCode] = {}  # of topics that were asked for and not given
+        self.errors: dict[str, ErrorCode] = {}  # the errors of topics that were asked for
 
     def update(self, response: MetadataResponse, asked: Iterable[str] = ()) -> None:
         """Take in an answer; topics that it does not mention stay as they are known, unless `asked` for."""
@@ -95,7 +95,7 @@ class ClusterMetadata:
             return self.topics[name]
         code = self.errors.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-            # Asking again would not help, whatever the code's usual remedy: this is the metadata.
+            # Not retriable here, whatever the code is elsewhere: this is the metadata itself.
             raise Refused(code, f"there is no topic {name!r}")
         raise code.error(f"{name}: {code.meaning}")
 

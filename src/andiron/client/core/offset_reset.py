@@ -1,4 +1,4 @@
-"""A reset of a group's offsets, planned before anything is done: what is, and what will be.
+"""The plan of an offset reset: for each partition of a group, the committed offset and the new one.
 
     log start ·················· committed ·················· end
     ▲ earliest     to an offset, to a time      shift by ±n      ▲ latest
@@ -23,7 +23,7 @@ class ResetError(AndironError):
 
 
 class Target(NamedTuple):
-    """Where to: one of these is set."""
+    """Where a reset moves offsets to: one of these is set."""
 
     offset: int | None = None
     shift: int | None = None  # from what is committed

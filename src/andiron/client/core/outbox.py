@@ -26,7 +26,7 @@ NO_SEQUENCE = -1
 
 
 class ProducerIdentity(NamedTuple):
-    """What a broker knows an idempotent producer by; -1 for one that is not."""
+    """Producer id and epoch of an idempotent producer; -1 for one that is not idempotent."""
 
     id: int = -1
     epoch: int = -1
@@ -46,7 +46,7 @@ class ClosedBatch(NamedTuple):
 
 
 class Outbox:
-    """What was closed and not yet taken to be sent."""
+    """Closed batches that are not yet sent, with their sequences."""
 
     def __init__(self, identity: ProducerIdentity = NOBODY, *, transactional: bool = False) -> None:
         self.identity, self.transactional = identity, transactional

@@ -1,4 +1,4 @@
-"""Which partition a record goes to.
+"""The partitioner: by the murmur2 hash of the key, or sticky (KIP-480, KIP-794) for records without one.
 
     with a key       (murmur2(key) & 0x7fffffff) % partitions
     without a key    one partition for a while, then another
@@ -24,7 +24,7 @@ def partition_of(key: bytes, partitions: int) -> int:
 
 
 class StickyPartitioner:
-    """Chooses for records without a key."""
+    """Chooses partitions for records without a key: one until a batch is full, then another (KIP-480)."""
 
     __slots__ = ("_bytes_left", "_bytes_per_turn", "_chance", "_chosen")
 
@@ -41,7 +41,7 @@ class StickyPartitioner:
         return chosen
 
     def turn(self, topic: str, partitions: Sequence[int]) -> tuple[int, int]:
-        """Whose turn it is, and for how many bytes more."""
+        """The sticky partition, and how many bytes more it gets."""
         chosen = self._chosen.get(topic, -1)
         left = self._bytes_left.get(topic, 0)
         if left <= 0 or chosen not in partitions:
@@ -50,7 +50,7 @@ class StickyPartitioner:
         return chosen, left
 
     def spend(self, topic: str, size: int) -> None:
-        """So many bytes were given to whose turn it is."""
+        """The sticky partition was given so many bytes."""
         self._bytes_left[topic] -= size
 
     def _another(self, partitions: Sequence[int], than: int) -> int:

@@ -27,7 +27,7 @@ from andiron.records.record import Record, records_of
 from andiron.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 
 VERSION_BEFORE_IDS = 12
-NO_SESSION = -1  # a session epoch: every fetch stands by itself
+NO_SESSION = -1  # the fetch session epoch of a full fetch without a session (KIP-227)
 
 
 class Position:
@@ -61,13 +61,13 @@ class Position:
         self.offset = max(self.offset, batch.next_offset)
 
     def nothing_left(self) -> None:
-        """An answer came without a batch: with an end below the limit, there is nothing before it."""
+        """A fetch response without a batch: with an end below the limit, no record is left before it."""
         if self.end is not None and self.limit >= self.end:
             self.offset = self.end
 
 
 class FetchedBatches(NamedTuple):
-    """What an answer brings for one partition."""
+    """The batches of one partition in a Fetch response, or its error."""
 
     position: Position
     batches: list[Batch]
@@ -81,7 +81,7 @@ def fetch_request(
     max_wait_ms: int,
     committed: bool = False,
 ) -> tuple[FetchRequest, int | None]:
-    """The request to a broker for what it leads, and the version it must not exceed, if any."""
+    """The Fetch request to a broker for the partitions it leads, and the version it must not exceed, if any."""
     request = FetchRequest(
         max_wait_ms=max_wait_ms,
         min_bytes=settings.fetch_min_bytes,
@@ -115,7 +115,7 @@ def fetched_batches(
     topics: Mapping[str, Topic],
     committed: bool = False,
 ) -> list[FetchedBatches | ProtocolError]:
-    """What came, partition by partition; an error stands where something else than records was told."""
+    """The batches of a Fetch response by partition, or the partition's error."""
     if response.error_code:
         return [ErrorCode.of(response.error_code).error()]
     names = {topic.id: topic.name for topic in topics.values()}

@@ -1,9 +1,9 @@
-"""Batches to a Produce request, and its answer to what became of each batch.
+"""Batches to a Produce request, and its response to each batch's offset or error.
 
 From version 13 on a request names topics by id and not by name; the answer does the same. A topic whose
-id is not known (an old broker tells none) keeps the request below that version. From version 12 on a batch
-takes its partition into a transaction by itself; ours have added it before, as older brokers need it, and stay
-below that version, so that what comes late is refused.
+id is not known (an old broker tells none) keeps the request below that version (KIP-516). From version 12 on a
+batch takes its partition into a transaction by itself (KIP-890); ours have added it before, as older brokers need
+it, and stay below that version, so that what comes late is refused.
 """
 
 from __future__ import annotations

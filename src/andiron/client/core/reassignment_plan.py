@@ -1,4 +1,4 @@
-"""Where replicas should be: spread over brokers and racks, with few of them moved.
+"""Plans reassignments: replicas spread over brokers and racks, leaders evened out, few replicas moved.
 
     now            brokers 1-4 may be used        after: one replica moved, none of them twice on a broker
     p0  1 2        broker 4 is new                p0  1 2
@@ -67,7 +67,7 @@ def spread(
 def without(
     broker: int, assignment: Assignment, brokers: Racks, fenced: Racks | None = None
 ) -> tuple[dict[TopicPartition, list[int]], dict[TopicPartition, list[int]]]:
-    """A plan that takes everything off a broker: (as it is, as it is to be), of the partitions it has.
+    """A plan that takes all replicas off a broker: (as they are, as they are to be), of the partitions it has.
 
     Other brokers that are `fenced` get nothing and lose nothing: they may come back.
     """

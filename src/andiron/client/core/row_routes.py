@@ -1,4 +1,4 @@
-"""Rows of columns and where they go: which of them to which topic, and to which of its partitions.
+"""Routes rows of Arrow columns to topics and partitions, by the partitioner of records without columns.
 
     topic         the one given for all rows, or the row's own
     partition     the row's own, or by the hash of its key, or for a while one and then another (partitioner.py)

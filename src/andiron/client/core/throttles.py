@@ -1,4 +1,4 @@
-"""Throttles: how fast replicas that are being moved may be copied, so that others are not starved.
+"""Replication throttles (KIP-73): how fast replicas that are being reassigned may be copied.
 
     on each broker    leader.replication.throttled.rate      bytes a second that it sends of throttled replicas
                       follower.replication.throttled.rate    … and that it takes in

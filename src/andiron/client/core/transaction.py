@@ -1,4 +1,4 @@
-"""A producer's transaction: what may be said next, and how it is said.
+"""The state of a transactional producer (KIP-98), and the requests of each step.
 
     NEW ──initiate──▶ READY ──begin──▶ OPEN ──commit, abort──▶ ENDED ──begin: initiates anew──▶ OPEN
           │                             └──something failed──▶ FAILED ──abort──▶ ENDED
@@ -43,7 +43,7 @@ Offsets: TypeAlias = Mapping[TopicPartition, tuple[int, str]]  # offset and meta
 
 
 class Phase(enum.Enum):
-    """How far a transaction is; the value says it of one."""
+    """The phase of a transactional producer; the value says it in a sentence."""
 
     NEW = "has no identity yet: initiate it"
     READY = "is not begun"
@@ -55,14 +55,14 @@ class Phase(enum.Enum):
 
 
 class InitiatedIdentity(NamedTuple):
-    """Who one is from now on, and under which identity a transaction was prepared that is kept, if any."""
+    """InitProducerId's answer: the new identity, and that of a prepared transaction that is kept (KIP-939), if any."""
 
     identity: ProducerIdentity
     prepared: ProducerIdentity | None
 
 
 class TransactionState:
-    """One transactional id as its producer knows it."""
+    """A transactional id as its producer knows it: identity, phase, partitions and groups added."""
 
     def __init__(self, transactional_id: str) -> None:
         self.id = transactional_id
@@ -73,16 +73,16 @@ class TransactionState:
         self._groups: set[str] = set()
         self._begun_elsewhere = False
 
-    # ── who speaks ───────────────────────────────────────────────────────────────────
+    # ── identity ─────────────────────────────────────────────────────────────────────
 
     def initiate(
         self, timeout_ms: int, holder: ProducerIdentity | None, *, two_phase: bool, keep_prepared: bool
     ) -> InitProducerIdRequest:
-        """The request for an identity, as a newcomer or as the `holder` of the one before it."""
+        """The InitProducerId request, as a newcomer or as the `holder` of the identity before it."""
         return InitProducerIdRequest(self.id, timeout_ms, *(holder or NOBODY), two_phase, keep_prepared)
 
     def initiated(self, answer: InitProducerIdResponse) -> InitiatedIdentity:
-        """It was given."""
+        """Take in the InitProducerId response."""
         prepared = ProducerIdentity(answer.ongoing_txn_producer_id, answer.ongoing_txn_producer_epoch)
         kept = prepared if prepared.id >= 0 else None
         self._become(ProducerIdentity(answer.producer_id, answer.producer_epoch))
@@ -91,27 +91,27 @@ class TransactionState:
         return InitiatedIdentity(self.identity, kept)
 
     def resume(self, identity: ProducerIdentity) -> None:
-        """Speak under an identity that was given elsewhere, of a transaction that may be open."""
+        """Go on under an identity that was given elsewhere, whose transaction may be open."""
         self._become(identity)
         self.phase, self._begun_elsewhere = Phase.OPEN, True
 
-    # ── what is in it ────────────────────────────────────────────────────────────────
+    # ── partitions and offsets ───────────────────────────────────────────────────────
 
     def begin(self) -> None:
-        """Open it."""
+        """Begin a transaction."""
         self._check(Phase.READY, "begun")
         self.phase = Phase.OPEN
 
     def check_open(self) -> None:
-        """Refuse to write outside of a transaction."""
+        """Raise unless a transaction is open."""
         self._check(Phase.OPEN, "written to")
 
     def missing(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
-        """Those of some partitions that are to be added before they are written to."""
+        """Those of some partitions that AddPartitionsToTxn must name before they are written to."""
         return [each for each in partitions if each not in self._partitions]
 
     def add(self, partitions: Iterable[TopicPartition]) -> AddPartitionsToTxnRequest:
-        """The request that adds partitions."""
+        """The AddPartitionsToTxn request."""
         self.check_open()
         rows = [
             AddPartitionsToTxnTopic(name, [each.partition for each in some])
@@ -120,20 +120,20 @@ class TransactionState:
         return AddPartitionsToTxnRequest([], self.id, *self.identity, rows)
 
     def added(self, partitions: Iterable[TopicPartition]) -> None:
-        """They are in."""
+        """These partitions have been added."""
         self._partitions.update(partitions)
 
     def add_group(self, group: str) -> AddOffsetsToTxnRequest | None:
-        """The request that adds a group, if it is to be added before its offsets are sent."""
+        """The AddOffsetsToTxn request of a group; None if it was added."""
         self.check_open()
         return None if group in self._groups else AddOffsetsToTxnRequest(self.id, *self.identity, group)
 
     def added_group(self, group: str) -> None:
-        """It is in."""
+        """This group has been added."""
         self._groups.add(group)
 
     def offsets(self, group: str, offsets: Offsets) -> TxnOffsetCommitRequest:
-        """The request that sends a group's offsets."""
+        """The TxnOffsetCommit request of a group's offsets."""
         rows = [
             TxnOffsetCommitRequestTopic(
                 name,
@@ -148,10 +148,10 @@ class TransactionState:
         ]
         return TxnOffsetCommitRequest(self.id, group, *self.identity, topics=rows)
 
-    # ── how it ends ──────────────────────────────────────────────────────────────────
+    # ── the end ──────────────────────────────────────────────────────────────────────
 
     def end(self, *, commit: bool) -> EndTxnRequest | None:
-        """The request that ends it; None where the coordinator has not heard of it."""
+        """The EndTxn request; None where nothing was added, so that the coordinator has no transaction."""
         endable = {Phase.OPEN, Phase.PREPARED} if commit else {Phase.OPEN, Phase.PREPARED, Phase.FAILED}
         if self.phase not in endable:
             raise self._wrong("committed" if commit else "aborted")
@@ -160,11 +160,11 @@ class TransactionState:
         return EndTxnRequest(self.id, *self.identity, commit)
 
     def ended(self) -> None:
-        """It is decided."""
+        """EndTxn was answered: the transaction is over."""
         self.phase = Phase.ENDED
 
     def fail(self, reason: BaseException) -> None:
-        """Something of it was given up, or another has its id."""
+        """Records were dropped, so that it can only be aborted; or another producer has fenced this one."""
         if isinstance(reason, Fenced):
             self.phase, self.failure = Phase.FENCED, reason
         elif self.phase is Phase.OPEN:

@@ -1,4 +1,4 @@
-"""Transactions as an admin is told of them, from two sides that should agree.
+"""Descriptions of transactions for admins (KIP-664), by their coordinators and by the leaders of partitions.
 
     coordinator   transactional id → producer, state, partitions      what it will complete
     partition     producer → where its open transaction starts        what waits to be completed
@@ -25,7 +25,7 @@ AT_REST = ("Empty", "CompleteCommit", "CompleteAbort", "Dead")  # the states in 
 
 
 class TransactionListing(NamedTuple):
-    """A transactional id in a list."""
+    """A transactional id in ListTransactions."""
 
     transactional_id: str
     coordinator: int
@@ -77,7 +77,7 @@ class TransactionDescription(NamedTuple):
 
 
 class ActiveProducer(NamedTuple):
-    """A producer that a partition remembers."""
+    """A producer in DescribeProducers: one whose state a partition keeps."""
 
     producer_id: int
     epoch: int
@@ -118,7 +118,7 @@ class OpenTransaction(NamedTuple):
 def open_transactions(
     producers: Mapping[TopicPartition, Iterable[ActiveProducer]], not_since: int
 ) -> list[OpenTransaction]:
-    """Those in which nothing was written after a time, by partition."""
+    """The open transactions of active producers that were last written to before a time, by partition."""
     return [
         OpenTransaction(partition, producer)
         for partition, active in sorted(producers.items())
@@ -130,7 +130,7 @@ def open_transactions(
 def hanging(
     candidates: Iterable[OpenTransaction], known: Iterable[TransactionDescription]
 ) -> list[OpenTransaction]:
-    """Those candidates of which no coordinator knows: not the producer, or not the partition."""
+    """The candidates that hang: no coordinator knows their producer, or their partition in its transaction."""
     partitions = {each.producer_id: each.partitions for each in known}
     return [
         each for each in candidates if each.partition not in partitions.get(each.producer.producer_id, ())

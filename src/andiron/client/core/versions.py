@@ -1,4 +1,4 @@
-"""Which version of each API a client and a broker have in common.
+"""ApiVersions (KIP-35, KIP-511): the highest version of each API that a client and a broker have in common.
 
     ours   APIS[key].versions        ├──────────────┤
     theirs what ApiVersions told          ├──────────────┤
@@ -19,7 +19,7 @@ from andiron.wire.messages.api_versions import ApiVersionsResponse
 
 
 class Versions:
-    """What one broker speaks."""
+    """The API versions of one broker."""
 
     __slots__ = ("ranges",)
 
@@ -46,7 +46,7 @@ class Versions:
         return version
 
     def require(self, api_key: int, least: int, what: str) -> None:
-        """Refuse to ask for what only later versions than the one spoken can say."""
+        """Raise UNSUPPORTED_VERSION if the broker has no version of an API from `least` on, which `what` needs."""
         version = self.pick(api_key)
         if version < least:
             raise ErrorCode.UNSUPPORTED_VERSION.error(
@@ -55,7 +55,7 @@ class Versions:
 
 
 def version_to_ask_again(answer: ApiVersionsResponse, asked: int) -> int | None:
-    """The version in which to repeat ApiVersions; None if the answer is the answer."""
+    """The version in which to repeat ApiVersions after UNSUPPORTED_VERSION; None if it was understood."""
     if answer.error_code != ErrorCode.UNSUPPORTED_VERSION.number or asked == 0:
         return None
     for each in answer.api_keys:

@@ -1,4 +1,4 @@
-"""Who reads what: the assignors that members of a consumer group choose from.
+"""The server-side assignors of consumer groups (KIP-848): `uniform` and `range`, which members choose from.
 
 Pure functions from subscriptions and what was assigned before to an assignment. Read next: spec.py.
 """

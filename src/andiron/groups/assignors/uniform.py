@@ -31,14 +31,14 @@ def assign(subscribers: Sequence[Subscriber], partitions: Mapping[bytes, int]) -
         return {}
     topics = [topic for topic in standing[0].topics if partitions.get(topic, 0) > 0]
     if all(other.topics == standing[0].topics for other in standing):
-        return _alike(standing, {topic: partitions[topic] for topic in topics})
-    return _Unlike(standing, partitions).assign()
+        return _homogeneous(standing, {topic: partitions[topic] for topic in topics})
+    return _Heterogeneous(standing, partitions).assign()
 
 
-# ── all read the same ────────────────────────────────────────────────────────────────
+# ── homogeneous: all subscribe to the same topics ────────────────────────────────────
 
 
-def _alike(standing: list[Subscriber], partitions: Mapping[bytes, int]) -> dict[str, Partitions]:
+def _homogeneous(standing: list[Subscriber], partitions: Mapping[bytes, int]) -> dict[str, Partitions]:
     held = {topic: bytearray(count) for topic, count in partitions.items()}
     before = [_still_valid(subscriber, held) for subscriber in standing]
     least, more = divmod(sum(partitions.values()), len(standing))
@@ -63,7 +63,7 @@ def _alike(standing: list[Subscriber], partitions: Mapping[bytes, int]) -> dict[
 
 
 def _still_valid(subscriber: Subscriber, held: dict[bytes, bytearray]) -> list[tuple[int, bytes]]:
-    """What it had and may have still, lowest partitions first; marked as held."""
+    """The partitions that a member had and may keep, lowest first; they are marked as held."""
     valid = []
     for topic, owned in subscriber.owned.items():
         marks = held.get(topic)
@@ -78,7 +78,7 @@ def _still_valid(subscriber: Subscriber, held: dict[bytes, bytearray]) -> list[t
 
 
 def _deal(kept: list[list[tuple[int, bytes]]], quota: list[int], held: dict[bytes, bytearray]) -> None:
-    """Give each free partition to the next one who is due more."""
+    """Give each free partition to the next member below its quota."""
     due = [place for place, owned in enumerate(kept) if len(owned) < quota[place]]
     turn = 0
     for topic, marks in held.items():
@@ -101,11 +101,11 @@ def _by_topic(owned: list[tuple[int, bytes]]) -> Partitions:
     return {topic: tuple(share) for topic, share in sorted(shares.items())}
 
 
-# ── subscriptions differ ─────────────────────────────────────────────────────────────
+# ── heterogeneous: subscriptions differ ──────────────────────────────────────────────
 
 
-class _Unlike:
-    """One assignment while it is being made, members by their places."""
+class _Heterogeneous:
+    """One assignment among differing subscriptions while it is being made; members go by their index."""
 
     def __init__(self, standing: list[Subscriber], partitions: Mapping[bytes, int]) -> None:
         self._standing = standing

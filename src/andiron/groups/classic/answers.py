@@ -1,4 +1,4 @@
-"""What members of a classic group are told, and the decision that tells them.
+"""The responses to JoinGroup, SyncGroup and DescribeGroups of a classic group, and the decision that gives them.
 
 One request may settle many: the last one to join answers all who wait for the generation, a leader's
 assignment goes to all who have asked for theirs. `Outcome` gathers whom a decision answers and what it writes.
@@ -40,12 +40,12 @@ class Outcome:
         return promise is not None
 
     def refuse(self, group: ClassicGroup, member: ClassicMember, error: ErrorCode) -> None:
-        """Whatever the member waits for, this is the answer."""
+        """Answer the member's JoinGroup or SyncGroup, whichever it waits for, with this error."""
         self.answer_join(group, member, JoinGroupResponse(error_code=error.number, member_id=member.id))
         self.answer_sync(member, SyncGroupResponse(error_code=error.number))
 
     def decision(self, response: Any) -> Decision[GroupRecord]:
-        """What was decided. A promise that has been kept in the meantime is no longer one."""
+        """The decision, with this response; of a promise that has been kept meanwhile, with what was promised."""
         if isinstance(response, Promise) and response.kept:
             self.kept.remove(response)
             response = response.response
@@ -58,7 +58,7 @@ class Outcome:
 
 
 def joined(group: ClassicGroup, member: ClassicMember) -> JoinGroupResponse:
-    """The generation that a member is in. The leader, who assigns, is told of the others."""
+    """The JoinGroup response of a member: its generation. The leader, who assigns, is told of all members."""
     leads = group.leader == member.id
     return JoinGroupResponse(
         generation_id=group.generation,
@@ -71,7 +71,7 @@ def joined(group: ClassicGroup, member: ClassicMember) -> JoinGroupResponse:
 
 
 def others(group: ClassicGroup) -> list[JoinGroupResponseMember]:
-    """All members with what they say, for the one who assigns."""
+    """All members with their protocol metadata, for the leader, who assigns."""
     return [
         JoinGroupResponseMember(member.id, member.instance_id, member.metadata(group.protocol))
         for member in group.members.values()
@@ -79,7 +79,7 @@ def others(group: ClassicGroup) -> list[JoinGroupResponseMember]:
 
 
 def synced(group: ClassicGroup, member: ClassicMember) -> SyncGroupResponse:
-    """What a member has been assigned."""
+    """The SyncGroup response of a member: its assignment."""
     return SyncGroupResponse(
         protocol_type=group.protocol_type, protocol_name=group.protocol, assignment=member.assignment
     )

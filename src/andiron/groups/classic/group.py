@@ -28,7 +28,7 @@ from andiron.model.timers import Timers
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE
 
 SESSION, JOIN, SYNC = "classic-session", "classic-join", "classic-sync"
-GENERATION_MASK = (1 << 31) - 1  # a generation is never negative: that is what those say who are in none
+GENERATION_MASK = (1 << 31) - 1  # a generation is never negative: -1 is that of a caller in none
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class InitialDelay:
     """How long the first rebalance of an empty group may still be put off for others to come."""
 
     left_ms: int
-    someone_came: bool = False
+    has_newcomers: bool = False
 
 
 class ClassicGroup:
@@ -65,12 +65,12 @@ class ClassicGroup:
 
     # ── members ──────────────────────────────────────────────────────────────────────
 
-    def expect(self, member_id: str) -> None:
-        """Somebody has been given an id to come back with."""
+    def add_pending(self, member_id: str) -> None:
+        """A dynamic member has been given an id to send its JoinGroup with (MEMBER_ID_REQUIRED, KIP-394)."""
         self.pending[member_id] = None
         self._weight += MEMBER_BYTES + len(member_id)
 
-    def _expect_no_more(self, member_id: str) -> None:
+    def _remove_pending(self, member_id: str) -> None:
         if member_id in self.pending:
             del self.pending[member_id]
             self._weight -= MEMBER_BYTES + len(member_id)
@@ -80,16 +80,16 @@ class ClassicGroup:
         self.protocol_type = protocol_type if not self.members else self.protocol_type
         self.leader = self.leader or member.id
         self.members[member.id] = member
-        self._expect_no_more(member.id)
+        self._remove_pending(member.id)
         self._count(member.protocols, 1)
         self._weigh(member)
         if member.instance_id is not None:
             self._static[member.instance_id] = member.id
 
     def remove(self, member_id: str) -> None:
-        """A member, or one that was about to become one, is no longer there, and neither is its session."""
+        """Take a member, or one that was only given its id, out of the group; its session ends."""
         self.end_session(member_id)
-        self._expect_no_more(member_id)
+        self._remove_pending(member_id)
         self.unsynced.pop(member_id, None)
         member = self.members.pop(member_id, None)
         if member is None:
@@ -103,7 +103,7 @@ class ClassicGroup:
             self.leader = next(iter(self.members), None)
 
     def update(self, member: ClassicMember, protocols: dict[str, bytes]) -> None:
-        """A member wants something else from now on."""
+        """A member has joined again with other protocols."""
         self._count(member.protocols, -1)
         self._count(protocols, 1)
         member.protocols = protocols
@@ -122,7 +122,7 @@ class ClassicGroup:
         self._weigh(member)
 
     def assign(self, assignments: Mapping[str, bytes]) -> None:
-        """Each member gets what is its own. Those who are not named get nothing."""
+        """Give each member its assignment by the leader's SyncGroup; members that it does not name get none."""
         for member in self.members.values():
             member.assignment = assignments.get(member.id, b"")
             self._weigh(member)
@@ -138,7 +138,7 @@ class ClassicGroup:
         return None if member_id is None else self.members[member_id]
 
     def check_member(self, member_id: str, instance_id: str | None) -> ClassicMember:
-        """The member that says it is this one."""
+        """The member of this id; UNKNOWN_MEMBER_ID or, for a static one that was replaced, FENCED_INSTANCE_ID."""
         if instance_id is not None:
             static = self.static_member(instance_id)
             if static is None:
@@ -160,7 +160,7 @@ class ClassicGroup:
         return member.join
 
     def take_join(self, member: ClassicMember) -> Promise | None:
-        """What it was promised then; it waits no longer."""
+        """The promise of the member's JoinGroup response, which it waits for no longer."""
         promise, member.join = member.join, None
         self._joining -= promise is not None
         return promise
@@ -171,19 +171,19 @@ class ClassicGroup:
         return self._joining
 
     @property
-    def bytes_said(self) -> int:
-        """How much the members have said of themselves, and are assigned."""
+    def metadata_bytes(self) -> int:
+        """The bytes of all members' protocol metadata and assignments."""
         return self._weight - GROUP_BYTES - MEMBER_BYTES * (len(self.members) + len(self.pending))
 
     @property
     def all_have_joined(self) -> bool:
-        """Whether nobody is missing who may still come."""
+        """Whether all members, and those that were given an id, have sent JoinGroup."""
         return self._joining == len(self.members) and not self.pending
 
     # ── sessions ─────────────────────────────────────────────────────────────────────
 
     def start_session(self, member_id: str, now: Millis, timeout_ms: int) -> None:
-        """Heard from just now; unless it is heard from again, it is gone after the timeout."""
+        """Begin a member's session: unless it is heard from again, it is removed after the timeout."""
         self._timers.set(TimerKey(SESSION, self.id, member_id), Millis(now + timeout_ms))
 
     def end_session(self, member_id: str) -> None:
@@ -197,7 +197,7 @@ class ClassicGroup:
     # ── protocols ────────────────────────────────────────────────────────────────────
 
     def supports(self, protocol_type: str, protocols: Collection[str]) -> bool:
-        """Whether one who speaks these can be a member: all must have one in common."""
+        """Whether a member with these protocols can join: all members must have one in common."""
         if self.state is ClassicState.EMPTY:
             return bool(protocol_type) and bool(protocols)
         everyone = len(self.members)
@@ -219,7 +219,7 @@ class ClassicGroup:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """How long the slowest member may take to join or to sync."""
+        """The longest rebalance timeout of any member: how long the group waits for JoinGroup, and for SyncGroup."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     # ── generations ──────────────────────────────────────────────────────────────────
@@ -239,7 +239,7 @@ class ClassicGroup:
         self.move(GroupEvent.JOINED if self.members else GroupEvent.LEFT, wall_time(now))
 
     def elect(self) -> bool:
-        """See to it that one who has joined leads; False if nobody has."""
+        """Make a member that has joined the leader, unless the leader has; False if no member has joined."""
         if self.leader is not None and self.members[self.leader].join is not None:
             return True
         joined = next((member for member in self.members.values() if member.join is not None), None)
@@ -276,7 +276,7 @@ class ClassicGroup:
             )
 
     def check_fetch(self, caller: Caller) -> None:
-        """Anybody may ask."""
+        """Anybody may fetch the offsets of a classic group."""
 
     def is_subscribed_to(self, topic: str) -> bool:
         if self._topics is None:
@@ -304,8 +304,8 @@ class ClassicGroup:
         return [GroupRecord(GroupMetadataKey(self.id), None)]
 
     @property
-    def never_began(self) -> bool:
-        """Whether it consists of nothing, and nothing was ever written of it."""
+    def is_unwritten(self) -> bool:
+        """Whether the group has no members, has had no generation, and so has no record in the log."""
         return not (self.members or self.pending or self.generation)
 
     @property

@@ -32,7 +32,7 @@ MEMBER_ID_REQUIRED_SINCE = 4
 REBALANCE_TIMEOUT_SINCE = 1
 SKIP_ASSIGNMENT_SINCE = 9
 NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000
-GROUP_BATCHES = 4  # as much as this may be said by all members together, of all their protocols
+GROUP_BATCHES = 4  # of __consumer_offsets: how much protocol metadata all members together may have
 
 
 class Joining:
@@ -63,14 +63,14 @@ class Joining:
         """A group that is rebalancing takes in who comes first, up to its size; another one only who is in it. All
         its members together are written in one batch, with one of the protocols that they name."""
         size_max = self._context.settings.group_max_size
-        if member is None and group.bytes_said > GROUP_BATCHES * self._context.batch_max():
+        if member is None and group.metadata_bytes > GROUP_BATCHES * self._context.batch_max():
             return False
         if group.state is ClassicState.PREPARING_REBALANCE:
             return group.joining < size_max or (member is not None and member.join is not None)
         return len(group.members) < size_max or member is not None
 
     def _turn_away(self, group: ClassicGroup, member: ClassicMember | None) -> JoinGroupResponse:
-        """Others have been faster: whoever waits need not wait for this one."""
+        """Refuse a member with GROUP_MAX_SIZE_REACHED: the group is full, and no rebalance waits for this one."""
         if member is None or member.id == self._request.member_id:
             group.remove(self._request.member_id)
             self._rebalance.complete_if_all_joined(group, self._now, self.outcome)
@@ -84,7 +84,7 @@ class Joining:
         if former := group.static_member(instance_id):
             return self._replace(group, former, member_id)
         if instance_id is None and self._asked.version >= MEMBER_ID_REQUIRED_SINCE:
-            group.expect(member_id)
+            group.add_pending(member_id)
             group.start_session(member_id, self._now, self._request.session_timeout_ms)
             return JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED.number, member_id=member_id)
         return self._add(group, member_id)
@@ -102,7 +102,7 @@ class Joining:
             is_new=True,
         )
         if group.initial is not None:
-            group.initial.someone_came = True
+            group.initial.has_newcomers = True
         group.add(member, request.protocol_type)
         promise = group.await_join(member)
         group.start_session(member_id, self._now, NEW_MEMBER_TIMEOUT_MS)
@@ -129,8 +129,8 @@ class Joining:
     def _back_in_place(
         self, group: ClassicGroup, member: ClassicMember, former_leader: str | None
     ) -> JoinGroupResponse:
-        """The generation goes on. A leader that does not know of `skip_assignment` is told that another one leads,
-        or it would assign again, in a generation that has been assigned."""
+        """The JoinGroup response of a static member that is back in its generation, which goes on. A leader learns by
+        `skip_assignment` (KIP-814) that it need not assign; an older one is told that another leads, or it would."""
         response = joined(group, member)
         if self._asked.version >= SKIP_ASSIGNMENT_SINCE:
             response.skip_assignment = group.leader == member.id
@@ -146,7 +146,7 @@ class Joining:
             return self._add(group, request.member_id)
         member = group.check_member(request.member_id, request.group_instance_id)
         assert group.state is not ClassicState.EMPTY, "an empty group has no members"
-        unchanged = member.says(self._protocols)
+        unchanged = member.has_protocols(self._protocols)
         leads = group.leader == member.id
         if unchanged and (
             group.state is ClassicState.COMPLETING_REBALANCE

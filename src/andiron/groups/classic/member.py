@@ -36,11 +36,11 @@ class ClassicMember:
     weighed: int = field(default=0, kw_only=True)  # what it takes in memory, as its group has counted it
 
     def metadata(self, protocol: str | None) -> bytes:
-        """What it says to this protocol."""
+        """The metadata that the member sent for this protocol: for consumers, its subscription."""
         return b"" if protocol is None else self.protocols.get(protocol, b"")
 
-    def says(self, protocols: dict[str, bytes]) -> bool:
-        """Whether it has said just this, in this order, when it joined."""
+    def has_protocols(self, protocols: dict[str, bytes]) -> bool:
+        """Whether the member joined with just these protocols and metadata, in this order."""
         return list(self.protocols.items()) == list(protocols.items())
 
     def vote(self, candidates: Container[str]) -> str:
@@ -54,12 +54,12 @@ class ClassicMember:
 
     @property
     def may_be_silent(self) -> bool:
-        """Whether it waits for an answer. One that has just come may only for a time: see join.py."""
+        """Whether the member waits for a response, and so sends no heartbeats. A newcomer's time for it: join.py."""
         return not self.is_new and (self.join is not None or self.sync is not None)
 
 
 def protocols_of(protocols: Iterable[JoinGroupRequestProtocol]) -> dict[str, bytes]:
-    """What a request says of protocols. One that is named twice counts where it came first."""
+    """The protocols of a JoinGroup request, by name. One that is named twice counts where it came first."""
     found: dict[str, bytes] = {}
     for protocol in protocols:
         found.setdefault(protocol.name, protocol.metadata)

@@ -54,7 +54,7 @@ class ClassicProtocol:
     # ── requests ─────────────────────────────────────────────────────────────────────
 
     def join(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """A member wants to be part of the next generation: the answer is a promise, mostly."""
+        """JoinGroup: a member wants to be part of the next generation, and mostly waits until all have joined."""
         request: JoinGroupRequest = asked.body
         self._check_join(request)
         group = self._group(request.group_id)
@@ -77,7 +77,7 @@ class ClassicProtocol:
             )
 
     def sync(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """A member asks what it gets. The leader says what all get."""
+        """SyncGroup: a member asks for its assignment; the leader brings the assignments of all."""
         request: SyncGroupRequest = asked.body
         named = request.protocol_type is not None and request.protocol_name is not None
         if asked.version >= PROTOCOL_NAMED_SINCE and not named:
@@ -100,7 +100,7 @@ class ClassicProtocol:
         return outcome.decision(synced(group, member))
 
     def heartbeat(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """A member is alive. If it must join again, that is the answer."""
+        """Heartbeat: a member is alive. While the group rebalances the answer is REBALANCE_IN_PROGRESS: join again."""
         request: HeartbeatRequest = asked.body
         _check_id(request.group_id)
         group = self._known_group(request.group_id)
@@ -112,7 +112,7 @@ class ClassicProtocol:
         return Decision(HeartbeatResponse())
 
     def leave(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """Members go. Each is answered by itself; before version 3 there is one."""
+        """LeaveGroup: members go. Each is answered by itself; before version 3 there is one."""
         request: LeaveGroupRequest = asked.body
         _check_id(request.group_id)
         by_batch = asked.version >= LEAVE_BY_BATCH_SINCE
@@ -124,9 +124,9 @@ class ClassicProtocol:
             response.members.append(MemberResponse(each.member_id, each.group_instance_id, error.number))
         if group is not None:
             if len(group.members) < members_before:
-                self._rebalance.someone_left(group, now, outcome, LEAVE)
+                self._rebalance.member_left(group, now, outcome, LEAVE)
             else:
-                self._expected_no_more(group, now, outcome)
+                self._pending_expired(group, now, outcome)
         if not by_batch:
             response = LeaveGroupResponse(error_code=response.members[0].error_code)
         return outcome.decision(response)
@@ -146,7 +146,7 @@ class ClassicProtocol:
         return ErrorCode.NONE
 
     def describe(self, group_id: str, version: int) -> DescribedGroup:
-        """State and members of a group, which is dead if there is none of this protocol."""
+        """DescribeGroups: state and members of a group, which is Dead if there is no classic one of this id."""
         group = self._group(group_id)
         if group is not None:
             return described(group)
@@ -162,7 +162,7 @@ class ClassicProtocol:
     # ── time ─────────────────────────────────────────────────────────────────────────
 
     def expired(self, timer: TimerKey, now: Millis) -> Decision[GroupRecord]:
-        """A deadline has come: of a session, of those who should have joined, of those who should have synced."""
+        """A deadline has come: of a member's session, or of the time to send JoinGroup or SyncGroup in a rebalance."""
         group, outcome = self._group(timer.group_id), Outcome()
         if group is not None:
             if timer.purpose == SESSION:
@@ -178,14 +178,14 @@ class ClassicProtocol:
         member = group.members.get(member_id)
         if member is None:
             group.remove(member_id)
-            self._expected_no_more(group, now, outcome)
+            self._pending_expired(group, now, outcome)
         elif not member.may_be_silent:
             self._rebalance.drop(group, member, outcome)
-            self._rebalance.someone_left(group, now, outcome, SESSION_TIMEOUT)
+            self._rebalance.member_left(group, now, outcome, SESSION_TIMEOUT)
 
-    def _expected_no_more(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
-        """Somebody who was given an id will not come. If nobody ever has, there is nothing to remember."""
-        if group.never_began:
+    def _pending_expired(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
+        """A member that was given an id has not joined with it in time. A group that never had another is forgotten."""
+        if group.is_unwritten:
             self._forget(group)
         else:
             self._rebalance.complete_if_all_joined(group, now, outcome)
@@ -204,7 +204,7 @@ class ClassicProtocol:
     # ── the log ──────────────────────────────────────────────────────────────────────
 
     def replay(self, record: GroupRecord) -> None:
-        """Take in a record of a classic group: what it is, or that it is no more."""
+        """Replay a GroupMetadata record: the group as it is from there on, or a tombstone."""
         group_id = record.key.group
         if record.value is None:
             if (group := self._group(group_id)) is not None:
@@ -224,7 +224,7 @@ class ClassicProtocol:
     # ── groups that change their protocol ────────────────────────────────────────────
 
     def give_up(self, group: ClassicGroup) -> list[Promise]:
-        """The group goes on under the other protocol, and whoever waits is told to join again: the promises kept."""
+        """The group becomes a consumer group (KIP-848), and whoever waits is told to join again: the promises kept."""
         outcome = Outcome()
         for member in group.members.values():
             outcome.refuse(group, member, ErrorCode.REBALANCE_IN_PROGRESS)

@@ -48,7 +48,7 @@ class Rebalance:
     # ── towards the next generation ──────────────────────────────────────────────────
 
     def begin_or_complete(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
-        """Somebody has come, or has changed: there must be another generation, with all who join."""
+        """A member has joined, or joined with other protocols: prepare a rebalance, or complete the one under way."""
         if group.state is ClassicState.PREPARING_REBALANCE:
             self.complete_if_all_joined(group, now, outcome)
         else:
@@ -84,14 +84,14 @@ class Rebalance:
         if group.state is not ClassicState.PREPARING_REBALANCE:
             return
         initial = group.initial
-        if initial is None or not initial.someone_came or initial.left_ms == 0:
+        if initial is None or not initial.has_newcomers or initial.left_ms == 0:
             return self.complete(group, now, outcome)
         delay_ms = min(self._settings.group_initial_rebalance_delay_ms, initial.left_ms)
         group.initial = InitialDelay(initial.left_ms - delay_ms)
         return self._complete_in(group, now, delay_ms)
 
     def complete_if_all_joined(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
-        """Do not wait for anyone else if nobody else can come; an initial delay is waited for all the same."""
+        """Complete the rebalance once all members have joined; an initial delay is waited for all the same."""
         if (
             group.state is ClassicState.PREPARING_REBALANCE
             and group.initial is None
@@ -178,7 +178,7 @@ class Rebalance:
         self.prepare(group, now, outcome, ASSIGNMENT)
 
     def sync_overdue(self, group: ClassicGroup, now: Millis, outcome: Outcome) -> None:
-        """The time to ask for an assignment is over."""
+        """The time to send SyncGroup is over: members that have not are removed, and the group rebalances."""
         if group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE) and group.unsynced:
             for member_id in list(group.unsynced):
                 self.drop(group, group.members[member_id], outcome)
@@ -187,7 +187,7 @@ class Rebalance:
     # ── members go ───────────────────────────────────────────────────────────────────
 
     def drop(self, group: ClassicGroup, member: ClassicMember, outcome: Outcome) -> None:
-        """A member is no longer one."""
+        """Remove a member, and answer what it waits for with UNKNOWN_MEMBER_ID."""
         outcome.refuse(group, member, ErrorCode.UNKNOWN_MEMBER_ID)
         group.remove(member.id)
 
@@ -197,8 +197,8 @@ class Rebalance:
         group.rename(member, new_id)
         self.note_sync(group, member)
 
-    def someone_left(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
-        """A member is gone: what it had must be assigned to the others."""
+    def member_left(self, group: ClassicGroup, now: Millis, outcome: Outcome, reason: str) -> None:
+        """A member has left or fallen silent: rebalance, so that its partitions are assigned to the others."""
         if group.state in (ClassicState.COMPLETING_REBALANCE, ClassicState.STABLE):
             self.prepare(group, now, outcome, reason)
         else:

@@ -22,7 +22,7 @@ UNSAID = -1  # the rebalance timeout, in records of the first brokers that wrote
 
 
 def written(group: ClassicGroup) -> GroupRecord:
-    """The record that makes the group what it is now."""
+    """The GroupMetadata record of the group as it is now."""
     assert group.state in (ClassicState.STABLE, ClassicState.EMPTY), (
         "on the way between generations there is nothing to write"
     )
@@ -51,7 +51,7 @@ def _written(member: ClassicMember, protocol: str | None) -> MemberMetadata:
 
 
 def restored(group_id: str, value: GroupMetadataValue, timers: Timers[TimerKey]) -> ClassicGroup:
-    """The group that a record tells of. Sessions begin when the log has been read (protocol.py, loaded)."""
+    """The group of a GroupMetadata record. Its members' sessions begin when the log is read (protocol.py, loaded)."""
     since = value.current_state_timestamp
     group = ClassicGroup(group_id, timers, None if since == NO_TIMESTAMP else Millis(since))
     group.generation, group.protocol = value.generation, value.protocol

@@ -39,7 +39,7 @@ class GroupEvent(Enum):
 
 _EMPTY, _PREPARING, _COMPLETING, _STABLE, _DEAD = ClassicState
 
-# What follows in each state upon each event; what is not here cannot be.
+# The state that follows each state upon each event; a pair that is not here is a fault of ours.
 TRANSITIONS: dict[tuple[ClassicState, GroupEvent], ClassicState] = {
     (_EMPTY, GroupEvent.REBALANCE): _PREPARING,
     (_EMPTY, GroupEvent.RESTORED): _STABLE,

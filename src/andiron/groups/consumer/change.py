@@ -43,18 +43,18 @@ from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
 
 class Change:
-    """What becomes of a group, record by record."""
+    """A change to a consumer group, as the records that make it so."""
 
     def __init__(self, context: GroupContext, matches: Matches, group: ConsumerGroup, now: Millis) -> None:
         self._topics, self._settings, self._rebalances = context.topics, context.settings, context.rebalances
         self._matches, self._group, self._now = matches, group, now
-        self.former: Member | None = None  # whom the member takes the place of
+        self.former: Member | None = None  # the static member whose place this one takes
         self._members: Mapping[str, Member] = group.members
         self._patterns: Mapping[str, tuple[str, ...]] = {}
         self._subscription_changed = False
         self.epoch = group.epoch
         self.records: list[GroupRecord] = []
-        self.moved = False  # whether the member stands somewhere else than before
+        self.moved = False  # whether the member's epoch, state or assignment is another than before
 
     # ── a member says something ──────────────────────────────────────────────────────
 
@@ -69,25 +69,25 @@ class Change:
         self.former = former
         return member
 
-    def settle(self, before: Member, profile: Profile, owned: Iterable[TopicPartitions] | None) -> Member:
-        """The member says this of itself, and owns that: where it stands now."""
+    def apply(self, before: Member, profile: Profile, owned: Iterable[TopicPartitions] | None) -> Member:
+        """The member after a heartbeat with this profile and these owned partitions: reconciled with its target."""
         after = self._note(before, profile)
         return self._reconcile(after, self._target(after), owned)
 
-    def settle_for_the_last_target(
+    def apply_with_last_target(
         self, before: Member, profile: Profile, owned: Iterable[TopicPartitions] | None
     ) -> Member:
-        """The same without making new targets; where the last ones are out of date, it stays where it is."""
+        """As `apply`, without a new target assignment: while the last one is out of date the member stays as it is."""
         after = self._note(before, profile)
         return after if self.is_stale else self._reconcile(after, self._last_target(after), owned)
 
     @property
     def is_stale(self) -> bool:
-        """Whether the last targets are older than what they depend on."""
+        """Whether the group epoch is ahead of the target assignment."""
         return self._group.assignment_epoch < self.epoch
 
     def _note(self, before: Member, profile: Profile) -> Member:
-        """Write down what a member says, and that targets depend on it."""
+        """Write the member's profile if it has changed, and bump the group epoch if the targets depend on that."""
         group, old = self._group, before.profile
         after = before if profile is old else before._replace(profile=profile)
         is_new = before.id not in group.members and self.former is None
@@ -109,7 +109,7 @@ class Change:
         return after
 
     def _resolve(self, uses: Mapping[str, int]) -> bool:
-        """Find out what the patterns mean by now; whether that is news. Those that nobody uses any more go."""
+        """Resolve the members' patterns; whether any matches other topics than before. Unused ones are deleted."""
         group, news = self._group, False
         self._drop_unused(uses)
         patterns: dict[str, tuple[str, ...]] = {}
@@ -130,7 +130,7 @@ class Change:
         self.records += [pattern_tombstone(group.id, each) for each in group.patterns if each not in uses]
 
     def _hash(self, *, seen_before: bool) -> int:
-        """What the topics that the members read come to."""
+        """The metadata hash of the topics that the members subscribe to."""
         group, version = self._group, self._topics.version
         if seen_before and group.topics_hash is not None and group.topics_hash.version == version:
             return group.topics_hash.metadata_hash
@@ -146,10 +146,10 @@ class Change:
         if self._group.has_partition_metadata:
             self.records.append(partition_metadata_tombstone(self._group.id))
 
-    # ── who is to hold what ──────────────────────────────────────────────────────────
+    # ── target assignment ────────────────────────────────────────────────────────────
 
     def _target(self, member: Member) -> Target:
-        """The member's target, made anew for all if the group's epoch is ahead."""
+        """The member's target; if the group epoch is ahead of the target assignment, a new one is made for all."""
         if not self.is_stale:
             return self._last_target(member)
         group, members = self._group, self._members.values()

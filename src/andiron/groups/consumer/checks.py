@@ -20,7 +20,7 @@ OWN_ID_SINCE = 1  # the version from which on a member chooses its own id
 
 
 def check_heartbeat(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Sequence[str]) -> None:
-    """Raise what a request deserves that contradicts itself."""
+    """Raise INVALID_REQUEST, or UNSUPPORTED_ASSIGNOR, for a ConsumerGroupHeartbeat that cannot be."""
     epoch = request.member_epoch
     needs_id = version >= OWN_ID_SINCE or epoch > JOINING or epoch == LEAVING
     if needs_id and not request.member_id:
@@ -53,7 +53,7 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
 
 
 def check_epoch(member: Member, epoch: int, owned: Sequence[TopicPartitions] | None) -> None:
-    """Raise FENCED_MEMBER_EPOCH for one who cannot be this member as we know it."""
+    """Raise FENCED_MEMBER_EPOCH for a heartbeat whose epoch is neither the member's nor, with less owned, the last."""
     if epoch in (JOINING, member.epoch):
         return
     answer_was_lost = epoch == member.previous_epoch and epoch < member.epoch and _is_part(owned, member)
@@ -64,7 +64,7 @@ def check_epoch(member: Member, epoch: int, owned: Sequence[TopicPartitions] | N
 
 
 def _is_part(owned: Sequence[TopicPartitions] | None, member: Member) -> bool:
-    """Whether all that is owned is assigned; one who does not say may own anything."""
+    """Whether all owned partitions are assigned to the member; a heartbeat that names none may own anything."""
     if owned is None:
         return False
     return all(
@@ -75,7 +75,7 @@ def _is_part(owned: Sequence[TopicPartitions] | None, member: Member) -> bool:
 
 
 def check_size(group: ConsumerGroup, member_id: str, size_max: int) -> None:
-    """Raise GROUP_MAX_SIZE_REACHED for one more member than there may be."""
+    """Raise GROUP_MAX_SIZE_REACHED for one more member than group.consumer.max.size."""
     if len(group.members) >= size_max and member_id not in group.members:
         raise ErrorCode.GROUP_MAX_SIZE_REACHED.error(f"group {group.id} has {size_max} members")
 

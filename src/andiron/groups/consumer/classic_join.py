@@ -47,7 +47,7 @@ class ClassicJoin:
         self._change = Change(context, matches, group, now)
 
     def decide(self) -> Decision[GroupRecord]:
-        """Join, or be refused."""
+        """Take the member in, or raise the error that its JoinGroup is refused with."""
         request, group = self._request, self._group
         check_policy(group, self._context.settings)
         member_id = request.member_id or new_member_id(self._context.chance)
@@ -65,7 +65,7 @@ class ClassicJoin:
             staying = {**group.members, former.id: before._replace(profile=profile)}
             if may_downgrade(list(staying.values()), self._context.settings):
                 return self._downgrade(before, profile, subscription, staying, former)
-        after = self._change.settle(before, profile, owned_partitions(subscription, self._context.topics))
+        after = self._change.apply(before, profile, owned_partitions(subscription, self._context.topics))
         if former is not None and former.id != after.id:
             self._sessions.end(group.id, former.id)
         self._sessions.heard(group.id, after, self._now)
@@ -107,7 +107,7 @@ class ClassicJoin:
         """All members speak the classic protocol now. Unless all of them have what they should, they are asked to
         join again before any of them is told something else."""
         owned = owned_partitions(subscription, self._context.topics)
-        after = self._change.settle_for_the_last_target(before, profile, owned)
+        after = self._change.apply_with_last_target(before, profile, owned)
         rebalance = self._change.is_stale or self._group.state != STABLE
         records = self._departures.downgrade(
             self._group, {**staying, former.id: after}, self._now, rebalance=rebalance
@@ -124,7 +124,7 @@ class ClassicJoin:
 
 
 def check_policy(group: ConsumerGroup, settings: GroupSettings) -> None:
-    """Raise where groups keep to one protocol."""
+    """Raise where group.consumer.migration.policy does not let classic members join a consumer group."""
     if settings.group_consumer_migration_policy.lower() == DISABLED:
         raise ErrorCode.INCONSISTENT_GROUP_PROTOCOL.error(
             f"{group.id} is a consumer group, and is not to be joined by members of the classic protocol"
@@ -132,7 +132,7 @@ def check_policy(group: ConsumerGroup, settings: GroupSettings) -> None:
 
 
 def check_protocols(group: ConsumerGroup, request: JoinGroupRequest) -> None:
-    """Raise for one who has no protocol in common with the others who speak the classic one."""
+    """Raise INCONSISTENT_GROUP_PROTOCOL for a member without a protocol that all classic members have."""
     others = [member.profile.classic for member in group.members.values() if member.id != request.member_id]
     supported = [
         {protocol.name for protocol in other.supported_protocols} for other in others if other is not None
@@ -146,7 +146,7 @@ def check_protocols(group: ConsumerGroup, request: JoinGroupRequest) -> None:
 
 
 def read(request: JoinGroupRequest) -> Subscription:
-    """What the member reads, by the protocol that it likes best."""
+    """The member's subscription, from the metadata of its first protocol."""
     try:
         return read_subscription(request.protocols[0].metadata)
     except MalformedMessage as error:

@@ -47,7 +47,7 @@ class ClassicMembers:
         self._departures, self._classic = departures, classic
 
     def join(self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """A member comes, or comes again."""
+        """JoinGroup of a classic member to a consumer group, for the first time or again."""
         if not group.members:
             return self._join_empty(group, asked, now)
         request: JoinGroupRequest = asked.body
@@ -74,7 +74,7 @@ class ClassicMembers:
         return Decision(joined.response, [*group.tombstones(), *joined.records], joined.kept, firm=False)
 
     def sync(self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """A member asks what it gets."""
+        """SyncGroup of a classic member: its assignment, as the broker made it."""
         request: SyncGroupRequest = asked.body
         named = request.protocol_type is not None and request.protocol_name is not None
         if asked.version >= PROTOCOL_NAMED_SINCE and not named:
@@ -105,7 +105,7 @@ class ClassicMembers:
     def heartbeat(
         self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis
     ) -> Decision[GroupRecord]:
-        """A member is alive. If it must join again, that is the answer."""
+        """Heartbeat of a classic member: REBALANCE_IN_PROGRESS where its assignment changes, so that it joins again."""
         member, _ = self._member(group, asked.body)
         self._sessions.heard(group.id, member, now)
         if not _must_join(group, member):
@@ -127,7 +127,7 @@ class ClassicMembers:
         return member, said
 
     def leave(self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """Members go, of either protocol. Each is answered by itself; before version 3 there is one."""
+        """LeaveGroup: members of either protocol go. Each is answered by itself; before version 3 there is one."""
         request: LeaveGroupRequest = asked.body
         by_batch = asked.version >= LEAVE_BY_BATCH_SINCE
         leaving: dict[str, Member] = {}
@@ -153,7 +153,7 @@ def _find(group: ConsumerGroup, member_id: str, instance_id: str | None) -> Memb
 
 
 def _leaving(group: ConsumerGroup, who: MemberIdentity) -> Member:
-    """An administrator may name a static member by its instance id alone."""
+    """The member that a LeaveGroup names: by its id, or a static one by its group.instance.id alone."""
     if who.group_instance_id is not None and not who.member_id:
         static = group.static_member(who.group_instance_id)
         return _find(group, "" if static is None else static.id, who.group_instance_id)
@@ -161,7 +161,7 @@ def _leaving(group: ConsumerGroup, who: MemberIdentity) -> Member:
 
 
 def _must_join(group: ConsumerGroup, member: Member) -> bool:
-    """Whether there is something that a member can only hear of by joining again."""
+    """Whether a classic member's assignment has changed, which it learns only by joining again."""
     if member.epoch < group.assignment_epoch or member.state == UNREVOKED_PARTITIONS:
         return True
     return member.state == UNRELEASED_PARTITIONS and all(

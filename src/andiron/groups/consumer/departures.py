@@ -39,7 +39,7 @@ class Departures:
     def remove(
         self, group: ConsumerGroup, leaving: Sequence[Member], response: Any, now: Millis, reason: str
     ) -> Decision[GroupRecord]:
-        """These members are gone."""
+        """Remove these members, and bump the group epoch."""
         if not leaving:
             return Decision(response)
         gone = {member.id for member in leaving}
@@ -62,7 +62,7 @@ class Departures:
     def downgrade(
         self, group: ConsumerGroup, staying: Mapping[str, Member], now: Millis, *, rebalance: bool
     ) -> list[GroupRecord]:
-        """The group goes on as a classic one, at once; `staying` as in migration.downgraded."""
+        """Make the group a classic one, at once; `staying` as in migration.downgraded."""
         classic = downgraded(group, staying, self._context.topics, self._context.timers)
         for member_id in group.members:
             self._sessions.end(group.id, member_id)

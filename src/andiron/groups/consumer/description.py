@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe: what anybody may know of a consumer group.
+"""ConsumerGroupDescribe: a consumer group's state, epochs and members.
 
 A member has in its assignment what it is giving up, too: it may still be reading that.
 """
@@ -51,7 +51,7 @@ def _member(member: Member, group: ConsumerGroup, topics: Topics) -> DescribedMe
 
 
 def _assignment(partitions: Mapping[bytes, Iterable[int]], topics: Topics) -> Assignment:
-    """With the names that topics have now; one that is gone is left out."""
+    """An assignment with the topics' names; deleted topics are left out."""
     found = [(topics.identified(id), share) for id, share in partitions.items()]
     return Assignment(
         [TopicPartitions(topic.id, topic.name, sorted(share)) for topic, share in found if topic is not None]

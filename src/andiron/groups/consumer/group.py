@@ -43,12 +43,12 @@ from andiron.model.ids import Millis
 
 EMPTY, ASSIGNING, RECONCILING, STABLE = "Empty", "Assigning", "Reconciling", "Stable"
 
-FIRST_EPOCH = 1  # of a group to which nothing has happened yet: whoever is at 0 joins
+FIRST_EPOCH = 1  # the group epoch of a new group; a member epoch of 0 is that of a member which joins
 COMMIT_WITH_EPOCH_SINCE = 9  # the version of OffsetCommit that carries a member epoch
 
 
 class ResolvedPattern(NamedTuple):
-    """The topics that a pattern means, and since when."""
+    """The topics that a subscribed pattern matches, and at which version of the metadata that was found."""
 
     topics: tuple[str, ...]
     version: int
@@ -61,14 +61,14 @@ class ResolvedPattern(NamedTuple):
 
 
 class TopicsHash(NamedTuple):
-    """What its topics came to when they were last looked at: a note, so that they need not be looked at again."""
+    """The metadata hash of a group's topics, kept so that it is computed anew only when topics have changed."""
 
     version: int  # of the topics
     metadata_hash: int
 
 
 class ConsumerGroup:
-    """Members, targets and owners, as the log tells of them."""
+    """A consumer group (KIP-848): members, target assignment and owners of partitions, replayed from the log."""
 
     kind = CONSUMER
     protocol_type = "consumer"
@@ -85,14 +85,14 @@ class ConsumerGroup:
         self.owners: dict[bytes, dict[int, str]] = {}
         self.topics_hash: TopicsHash | None = None
         self._static: dict[str, str] = {}  # member id by instance id
-        self._topics: frozenset[str] | None = None  # that somebody reads; found out when asked for
-        self._uses: dict[str, int] | None = None  # members by pattern; likewise
+        self._topics: frozenset[str] | None = None  # the subscribed topics, computed when first asked for
+        self._uses: dict[str, int] | None = None  # how many members subscribe by each pattern; likewise
         self._weight = GROUP_BYTES + len(id)
 
     # ── replay ───────────────────────────────────────────────────────────────────────
 
     def replay(self, key: Any, value: Any | None) -> None:
-        """Take in a record of this group."""
+        """Replay a record of this group."""
         match key:
             case ConsumerGroupMetadataKey():
                 self.epoch = FIRST_EPOCH if value is None else value.epoch
@@ -162,7 +162,7 @@ class ConsumerGroup:
         self._weight += member.weight
 
     def _disown(self, member: Member) -> None:
-        """Nobody holds what this member held. Another one that took it over in the meantime keeps it: after
+        """Take the member's partitions out of `owners`. Another one that took it over in the meantime keeps it: after
         compaction, what it was given may stand before what the former owner gave up."""
         for held in (member.assigned, member.revoking):
             for topic, epochs in held.items():
@@ -199,7 +199,7 @@ class ConsumerGroup:
         return None if member_id is None else self.members.get(member_id)
 
     def check_static(self, member_id: str, instance_id: str) -> Member:
-        """The static member that says it is this one."""
+        """The static member of this instance id; FENCED_INSTANCE_ID if another member id has it now."""
         if (member := self.static_member(instance_id)) is None:
             raise ErrorCode.UNKNOWN_MEMBER_ID.error(f"group {self.id} has no instance {instance_id!r}")
         if member.id != member_id:
@@ -223,7 +223,7 @@ class ConsumerGroup:
         if caller.epoch < 0 and not self.members:
             return None  # nobody is in the way of one who commits by hand
         if transactional and caller == Caller("", None, -1):
-            return None  # a producer that does not say for which member it commits
+            return None  # TxnOffsetCommit of a producer that names no member
         member = self.member(caller.member_id)
         if not transactional and not member.is_classic and version < COMMIT_WITH_EPOCH_SINCE:
             raise ErrorCode.UNSUPPORTED_VERSION.error("members of this group commit with their epochs")
@@ -253,7 +253,7 @@ class ConsumerGroup:
             raise stale.error(f"the member is at epoch {member.epoch}, not {caller.epoch}")
 
     def heard_from(self, member_id: str, now: Millis) -> None:
-        """A commit is no heartbeat here: members send those all the time, whatever else they do."""
+        """Nothing: a commit prolongs no session here, since members of consumer groups send heartbeats all the time."""
 
     def is_subscribed_to(self, topic: str) -> bool:
         return topic in self.subscribed_topics()
@@ -293,13 +293,13 @@ def pattern_uses(members: Iterable[Member]) -> dict[str, int]:
 
 
 def names_of(profile: Profile, patterns: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The topics that a member reads, sorted; `patterns` says what patterns mean."""
+    """The topics that a member subscribes to, sorted; `patterns` has the topics that each pattern matches."""
     if not profile.pattern:
         return profile.topics
     return tuple(sorted({*profile.topics, *patterns.get(profile.pattern, ())}))
 
 
 def subscribed_names(members: Iterable[Member], patterns: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The topics that any of the members reads, sorted."""
+    """The topics that any of the members subscribes to, sorted."""
     subscriptions = {names_of(member.profile, patterns): None for member in members}
     return sorted({name: None for names in subscriptions for name in names})

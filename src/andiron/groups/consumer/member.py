@@ -40,14 +40,14 @@ PartitionEpochs: TypeAlias = Mapping[bytes, Mapping[int, int]]
 
 
 class Profile(NamedTuple):
-    """What a member says of itself."""
+    """What a member says of itself in its heartbeats: subscription, timeouts, rack, instance id, assignor."""
 
     instance_id: str | None = None
     rack_id: str | None = None
     client_id: str = ""
     client_host: str = ""
     topics: tuple[str, ...] = ()  # by name, sorted
-    pattern: str | None = ""  # and those that match it, if it is not empty
+    pattern: str | None = ""  # a pattern (RE2), whose topics are subscribed to as well; "" or None: none
     rebalance_timeout_ms: int = UNSAID
     assignor: str | None = None
     classic: ClassicMemberMetadata | None = None  # if it speaks the classic protocol
@@ -91,7 +91,7 @@ class Profile(NamedTuple):
         )
 
     def told(self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str) -> Profile:
-        """The same with what a heartbeat says; what it leaves out is as before. Most leave out everything."""
+        """The profile after a heartbeat: fields that it leaves out stay as they were. Most leave out everything."""
         names, timeout_ms = request.subscribed_topic_names, request.rebalance_timeout_ms
         told = Profile(
             self.instance_id if request.instance_id is None else request.instance_id,
@@ -107,7 +107,7 @@ class Profile(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member at an epoch."""
+    """A member of a consumer group, with its member epoch and its current assignment."""
 
     id: str
     profile: Profile = Profile()
@@ -128,13 +128,13 @@ class Member(NamedTuple):
         return self.profile.classic is not None
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether it has all that the target of this epoch gives it, and nothing else."""
+        """Whether the member's assignment is its target of this assignment epoch."""
         return self.state == STABLE and self.epoch == epoch
 
     def at(
         self, epoch: int, state: int, assigned: PartitionEpochs, revoking: PartitionEpochs | None = None
     ) -> Member:
-        """The same at another epoch, or at the same one with something else."""
+        """The member with another epoch, state or assignment."""
         return self._replace(
             epoch=epoch,
             previous_epoch=self.epoch,
@@ -149,7 +149,7 @@ class Member(NamedTuple):
         return self.revoking.get(topic, {}).get(partition) if epoch is None else epoch
 
     def read(self, value: ConsumerGroupCurrentMemberAssignmentValue) -> Member:
-        """The same, where a record says it stands."""
+        """The member with the epoch and assignment of a ConsumerGroupCurrentMemberAssignment record."""
         epoch = value.member_epoch
         return self._replace(
             epoch=epoch,

@@ -1,13 +1,13 @@
-"""A group goes over from one protocol to the other while its members work on.
+"""Online migration (KIP-848): a group goes over from one protocol to the other while its members work on.
 
-    classic ──▶ consumer    the first member that speaks the new protocol comes (policy: upgrade, bidirectional)
-    consumer ──▶ classic    the last one that speaks it goes (downgrade, bidirectional)
+    classic ──▶ consumer    the first member that speaks the new protocol comes    upgrade, bidirectional
+    consumer ──▶ classic    the last one that speaks it goes                       downgrade, bidirectional
 
 The others do not notice: they go on sending JoinGroup, SyncGroup and Heartbeat, and are answered by the broker in place
 of a leader (classic_members.py). What they hold they keep, because what one protocol wrote down of it is what the
 other begins with: the generation becomes the epoch, and the assignment that the leader made the target.
 
-A group without members goes over at once, whatever the policy.
+The policies are those of group.consumer.migration.policy. A group without members goes over at once, whatever it is.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def check_upgrade(group: ClassicGroup, settings: GroupSettings) -> None:
 
 
 def upgraded(group: ClassicGroup, topics: Topics) -> tuple[ConsumerGroup, list[GroupRecord]]:
-    """The same group under the new protocol, and the records that make it so."""
+    """The classic group as a consumer group, and the records that make it one."""
     taken: dict[bytes, set[int]] = {}
     # Whoever has an assignment goes before one who only says what it owned: see _holds.
     classics = sorted(group.members.values(), key=lambda member: not member.assignment)
@@ -114,8 +114,8 @@ def _upgraded(
 def _holds(
     member: ClassicMember, subscription: Subscription, topics: Topics
 ) -> Iterable[tuple[bytes, list[int]]]:
-    """What a member may be reading. In the middle of a rebalance its assignment has been taken back, and one that
-    assigns cooperatively goes on with what it owns all the same."""
+    """The partitions that a classic member may be reading. In the middle of a rebalance its assignment has been
+    taken back, and one that assigns cooperatively (KIP-429) goes on with what it owns all the same."""
     if not member.assignment:
         return [(each.topic_id, each.partitions) for each in owned_partitions(subscription, topics)]
     assignment = read_assignment(member.assignment)
@@ -137,7 +137,7 @@ def _listed(protocols: Mapping[str, bytes]) -> list[ClassicProtocol]:
 
 
 def may_downgrade(staying: Sequence[Member], settings: GroupSettings) -> bool:
-    """Whether what stays of a group is a classic group."""
+    """Whether a group can become a classic one: only classic members stay, and the migration policy allows it."""
     protocols = [
         {protocol.name for protocol in member.profile.classic.supported_protocols}
         for member in staying
@@ -154,7 +154,7 @@ def may_downgrade(staying: Sequence[Member], settings: GroupSettings) -> bool:
 def downgraded(
     group: ConsumerGroup, staying: Mapping[str, Member], topics: Topics, timers: Timers[TimerKey]
 ) -> ClassicGroup:
-    """The same group under the classic protocol. `staying` has its members by the ids under which their targets
+    """The consumer group as a classic group. `staying` has its members by the ids under which their targets
     are kept: one that has just come back as another has its former one's."""
     classic = ClassicGroup(group.id, timers, None)
     classic.generation = group.epoch
@@ -187,22 +187,22 @@ def _downgraded(member: Member) -> ClassicMember:
     )
 
 
-# ── what members of either tell each other ───────────────────────────────────────────
+# ── subscriptions and assignments of the classic protocol ───────────────────────────
 
 
 def subscription_version(subscription: bytes) -> int:
-    """The version in which a member speaks, and is to be spoken to."""
+    """The version of a classic member's subscription, in which its assignment is to be encoded."""
     return min(int.from_bytes(subscription[:2], "big", signed=True), VERSION_MAX) if subscription else 0
 
 
 def assignment_bytes(partitions: Mapping[bytes, Iterable[int]], topics: Topics, version: int) -> bytes:
-    """An assignment as a classic member reads it; topics that are gone have no names to be told."""
+    """An assignment encoded for a classic member, by topic names; deleted topics are left out."""
     found = [(topics.identified(id), share) for id, share in partitions.items()]
     assigned = [AssignedTopic(topic.name, list(share)) for topic, share in found if topic is not None]
     return versioned_bytes(Assignment(assigned), max(0, version))
 
 
 def owned_partitions(subscription: Subscription, topics: Topics) -> list[TopicPartitions]:
-    """What a classic member says it owns; of topics that are gone, nobody owns anything."""
+    """The owned partitions in a classic member's subscription (KIP-429), by topic id, without deleted topics."""
     found = [(topics.named(each.topic), each.partitions) for each in subscription.owned_partitions]
     return [TopicPartitions(topic.id, partitions) for topic, partitions in found if topic is not None]

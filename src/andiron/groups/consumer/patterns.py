@@ -1,4 +1,4 @@
-r"""Subscriptions by pattern: which topics does a pattern mean?
+r"""Subscriptions by pattern (SubscribedTopicRegex, KIP-848): which topics does an RE2 pattern match?
 
 orders\..*     ──▶  model/re2  ──▶  orders.eu, orders.us
 """
@@ -14,19 +14,19 @@ from andiron.model.ids import Millis
 from andiron.model.line import Line
 from andiron.model.re2.pattern import matching
 
-# The cluster's own topics are nobody's to read by accident; they can be subscribed to by name.
+# Internal topics match no pattern, so that nobody reads them by accident; they can be subscribed to by name.
 INTERNAL = frozenset(("__consumer_offsets", "__transaction_state", "__share_group_state"))
 
 log = logging.getLogger(__name__)
 
 
 def topics_matching(pattern: str, names: Iterable[str]) -> list[str]:
-    """The topics that a pattern means, sorted."""
+    """The topics that a pattern matches, sorted."""
     return sorted(matching(pattern, (name for name in names if name not in INTERNAL), str))
 
 
 class Matches:
-    """The topics that patterns mean at the moment, for all groups of a shard."""
+    """The topics that patterns match at the moment, for all groups of a shard."""
 
     def __init__(self, topics: Topics, refresh_interval_ms: int) -> None:
         self._topics, self._refresh_interval_ms = topics, refresh_interval_ms
@@ -37,8 +37,8 @@ class Matches:
         return len(self._found)
 
     def of(self, pattern: str, now: Millis) -> tuple[str, ...]:
-        """The topics that a pattern means, looked up anew if there may be others by now. A pattern that another
-        broker has let in and that is none here, or takes too long among the topics there are, means nothing."""
+        """The topics that a pattern matches, looked up anew if there may be others by now. A pattern that another
+        broker has let in and that is none here, or takes too long among the topics there are, matches nothing."""
         if self._topics.version != self._version:
             self._version = self._topics.version
             self._found.clear()

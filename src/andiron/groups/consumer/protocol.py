@@ -68,27 +68,27 @@ class ConsumerProtocol:
     # ── heartbeats ───────────────────────────────────────────────────────────────────
 
     def heartbeat(self, asked: CoordinatorRequest, now: Millis) -> Decision[GroupRecord]:
-        """A member is here, or goes."""
+        """ConsumerGroupHeartbeat: a member joins, stays, or (epoch -1 or -2) leaves."""
         request: ConsumerGroupHeartbeatRequest = asked.body
         settings = self._context.settings
         check_heartbeat(request, asked.version, settings.group_consumer_assignors)
         if request.member_epoch in (LEAVING, AWAY):
-            return self._goes(request, now)
+            return self._leave(request, now)
         group, records, former_group = self._group_for(request)
         check_size(group, request.member_id, settings.group_consumer_max_size)
         change = Change(self._context, self._matches, group, now)
         before = self._member(request, group, change)
         profile = before.profile.told(request, asked.client_id, asked.client_host)
-        after = change.settle(before, profile, request.topic_partitions)
+        after = change.apply(before, profile, request.topic_partitions)
         kept = [] if former_group is None else self._take_over(former_group, group, now)
         self._note_heartbeat(group, before, after, change, now)
         records += change.records
-        return Decision(self._told(request, before, after), records, kept, firm=not records)
+        return Decision(self._response(request, before, after), records, kept, firm=not records)
 
     def _group_for(
         self, request: ConsumerGroupHeartbeatRequest
     ) -> tuple[ConsumerGroup, list[GroupRecord], ClassicGroup | None]:
-        """The group that a member means. One who joins may make it, or turn a classic one into it: the records
+        """The group of a heartbeat. A member that joins may make it, or turn a classic one into it: the records
         for that, and the classic group that is to be given up."""
         group_id = request.group_id
         group = self._context.groups.get(group_id)
@@ -143,10 +143,10 @@ class ConsumerProtocol:
         if change.moved:
             self._sessions.moved(group.id, after, now)
 
-    def _told(
+    def _response(
         self, request: ConsumerGroupHeartbeatRequest, before: Member, after: Member
     ) -> ConsumerGroupHeartbeatResponse:
-        """Where the member stands. What it is assigned is told when that is news, and until it acknowledges it: the
+        """The heartbeat's response. The assignment is in it when it is new, and until the member acknowledges it: the
         answer may be lost. Kafka tells it again only to one who says everything, as clients should who missed an
         answer; librdkafka sends the same heartbeat once more instead, and would never hear of it."""
         response = ConsumerGroupHeartbeatResponse(member_id=after.id, member_epoch=after.epoch)
@@ -156,13 +156,13 @@ class ConsumerProtocol:
             and request.topic_partitions is not None
         )
         news = request.member_epoch == JOINING or says_all or before.assigned != after.assigned
-        if self._sessions.is_to_be_told(request.group_id, after, request.topic_partitions, news=news):
+        if self._sessions.tells_assignment(request.group_id, after, request.topic_partitions, news=news):
             assigned = [TopicPartitions(topic, list(epochs)) for topic, epochs in after.assigned.items()]
             response.assignment = Assignment(assigned)
         response.heartbeat_interval_ms = self._sessions.heartbeat_interval_ms(request.group_id, after)
         return response
 
-    def _goes(self, request: ConsumerGroupHeartbeatRequest, now: Millis) -> Decision[GroupRecord]:
+    def _leave(self, request: ConsumerGroupHeartbeatRequest, now: Millis) -> Decision[GroupRecord]:
         group, member_id, instance_id = self._group(request.group_id), request.member_id, request.instance_id
         member = (
             group.member(member_id) if instance_id is None else group.check_static(member_id, instance_id)
@@ -193,7 +193,7 @@ class ConsumerProtocol:
     # ── what else there is to know ───────────────────────────────────────────────────
 
     def describe(self, group_id: str) -> DescribedGroup:
-        """State and members of a group. Of a classic one nothing is known here, and clients ask elsewhere."""
+        """ConsumerGroupDescribe: state and members of a consumer group; GROUP_ID_NOT_FOUND for a classic one."""
         group = self._context.groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return described(group, self._context.topics, self._context.settings.group_consumer_assignors)
@@ -212,7 +212,7 @@ class ConsumerProtocol:
     # ── time, and the log ────────────────────────────────────────────────────────────
 
     def expired(self, timer: TimerKey, now: Millis) -> Decision[GroupRecord]:
-        """A member has not been heard from, or has not done what it was told to: it is gone."""
+        """A member's session or rebalance timeout is over: it is removed from its group."""
         group = self._context.groups.get(timer.group_id)
         member = group.members.get(timer.member_id) if isinstance(group, ConsumerGroup) else None
         if member is None or (timer.purpose == REBALANCE and not member.revoking):
@@ -229,7 +229,7 @@ class ConsumerProtocol:
                 self._sessions.begin(group, now)
 
     def replay(self, record: GroupRecord) -> None:
-        """Take in a record of a consumer group."""
+        """Replay a record of a consumer group."""
         groups, group_id = self._context.groups, record.key.group_id
         group = groups.get(group_id)
         if not isinstance(group, ConsumerGroup):

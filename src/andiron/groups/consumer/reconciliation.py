@@ -32,19 +32,19 @@ from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
 
 class Target(NamedTuple):
-    """What a member is to hold, and since which epoch of the group."""
+    """A member's target assignment, and its assignment epoch."""
 
     epoch: int
     partitions: Partitions
 
 
 class Surroundings(NamedTuple):
-    """What a member's next step depends on beside itself and its target."""
+    """What reconciling a member depends on beside its current and its target assignment."""
 
     is_free: Callable[[bytes, int], bool]  # whether nobody holds a partition
     subscribed: Container[bytes]  # the topics that the member reads
     subscription_changed: bool
-    owned: Iterable[TopicPartitions] | None  # what it says that it holds; None if it does not say
+    owned: Iterable[TopicPartitions] | None  # the owned partitions of its heartbeat; None if it names none
 
 
 def reconcile(member: Member, target: Target, around: Surroundings) -> Member:
@@ -61,7 +61,7 @@ def reconcile(member: Member, target: Target, around: Surroundings) -> Member:
         if member.epoch == target.epoch:
             return _let_go_of_unsubscribed(member, around)
         return _step(member, target, around)
-    # Written by a broker that knows more states than we do.
+    # A member state written by a newer broker, which we do not know.
     if around.owned is None or any(topic.partitions for topic in around.owned):
         raise ErrorCode.FENCED_MEMBER_EPOCH.error(
             "the member is in an unknown state: let go of all and rejoin"
@@ -70,7 +70,7 @@ def reconcile(member: Member, target: Target, around: Surroundings) -> Member:
 
 
 def _step(member: Member, target: Target, around: Surroundings) -> Member:
-    """Compare what the member holds with what it should."""
+    """Compare the member's current assignment with its target: what to revoke, or what to assign."""
     kept: dict[bytes, dict[int, int]] = {}
     dropped: dict[bytes, dict[int, int]] = {}
     for topic, epochs in member.assigned.items():
@@ -118,7 +118,7 @@ def _merged(gone: PartitionEpochs, revoking: PartitionEpochs) -> PartitionEpochs
 
 
 def _owns_any(owned: Iterable[TopicPartitions] | None, held: PartitionEpochs) -> bool:
-    """Whether the member still has some of these; it does if it has not said."""
+    """Whether the member still owns some of these partitions; it does if its heartbeat names none."""
     if owned is None:
         return True
     return any(

@@ -34,17 +34,17 @@ from andiron.model.ids import Millis
 
 
 def member_record(group_id: str, member: Member) -> GroupRecord:
-    """What the member says of itself."""
+    """ConsumerGroupMemberMetadata: the member's subscription, timeouts and identity."""
     return GroupRecord(ConsumerGroupMemberMetadataKey(group_id, member.id), member.profile.value())
 
 
 def current_record(group_id: str, member: Member) -> GroupRecord:
-    """What the member holds."""
+    """ConsumerGroupCurrentMemberAssignment: the member's epoch and the partitions it holds."""
     return GroupRecord(ConsumerGroupCurrentMemberAssignmentKey(group_id, member.id), member.value())
 
 
 def target_record(group_id: str, member_id: str, target: Partitions) -> GroupRecord:
-    """What the member is to hold."""
+    """ConsumerGroupTargetAssignmentMember: the partitions that the member is to hold."""
     topics = [TargetTopicPartitions(topic, list(share)) for topic, share in target.items()]
     return GroupRecord(
         ConsumerGroupTargetAssignmentMemberKey(group_id, member_id),
@@ -53,7 +53,7 @@ def target_record(group_id: str, member_id: str, target: Partitions) -> GroupRec
 
 
 def target_epoch_record(group_id: str, epoch: int, now: Millis) -> GroupRecord:
-    """All targets are those of this epoch."""
+    """ConsumerGroupTargetAssignmentMetadata: the target assignment is that of this epoch."""
     return GroupRecord(
         ConsumerGroupTargetAssignmentMetadataKey(group_id),
         ConsumerGroupTargetAssignmentMetadataValue(epoch, now),
@@ -61,12 +61,12 @@ def target_epoch_record(group_id: str, epoch: int, now: Millis) -> GroupRecord:
 
 
 def epoch_record(group_id: str, epoch: int, metadata_hash: int) -> GroupRecord:
-    """Something has changed that targets depend on: members, subscriptions, topics."""
+    """ConsumerGroupMetadata: a new group epoch, since members, subscriptions or topics have changed."""
     return GroupRecord(ConsumerGroupMetadataKey(group_id), ConsumerGroupMetadataValue(epoch, metadata_hash))
 
 
 def pattern_record(group_id: str, pattern: str, topics: list[str], version: int, now: Millis) -> GroupRecord:
-    """The topics that a pattern means."""
+    """ConsumerGroupRegularExpression: the topics that a pattern matches."""
     return GroupRecord(
         ConsumerGroupRegularExpressionKey(group_id, pattern),
         ConsumerGroupRegularExpressionValue(topics, version, now),
@@ -79,7 +79,7 @@ def pattern_tombstone(group_id: str, pattern: str) -> GroupRecord:
 
 
 def partition_metadata_tombstone(group_id: str) -> GroupRecord:
-    """What older brokers wrote about topics, which has no use now."""
+    """Deletes ConsumerGroupPartitionMetadata, in which brokers before 4.1 kept what the metadata hash tells now."""
     return GroupRecord(ConsumerGroupPartitionMetadataKey(group_id), None)
 
 

@@ -25,7 +25,7 @@ from andiron.wire.messages.consumer_group_heartbeat import TopicPartitions
 
 SESSION, REBALANCE = "consumer-session", "consumer-rebalance"
 JOIN, SYNC = "consumer-join", "consumer-sync"
-SOONER = 20  # times, that one who waits for a partition is heard from
+SOONER = 20  # times as many heartbeats of a member that waits for a partition
 SOONEST_MS = 100  # librdkafka gives up a heartbeat that is not answered within the interval that it was told
 
 
@@ -37,7 +37,7 @@ class Sessions:
         self._unacknowledged: set[tuple[str, str]] = set()  # group and member
 
     def heartbeat_interval_ms(self, group_id: str, member: Member) -> int:
-        """When a member is to be heard from next.
+        """The heartbeat interval that a member is told.
 
         One that lacks a partition which another has not given up yet hears with a heartbeat that it is free, and
         nobody reads it until then. So it is told to come soon: a pause of up to 5 seconds becomes one of a
@@ -60,7 +60,7 @@ class Sessions:
         hurries = member.state == UNRELEASED_PARTITIONS and (group_id, member.id) not in self._unacknowledged
         return min(usual, max(SOONEST_MS, usual // SOONER)) if hurries else usual
 
-    def is_to_be_told(
+    def tells_assignment(
         self, group_id: str, member: Member, owned: Iterable[TopicPartitions] | None, *, news: bool
     ) -> bool:
         """Whether a member that says it owns this is told what it is assigned: when that is news, and then with
@@ -74,7 +74,7 @@ class Sessions:
         return key in self._unacknowledged
 
     def session_timeout_ms(self, group_id: str) -> int:
-        """How long members of a group may be silent."""
+        """The session timeout of a group: consumer.session.timeout.ms of the group, or else the broker's."""
         settings = self._context.settings
         return self._configured(
             group_id,
@@ -96,7 +96,7 @@ class Sessions:
         self._timers.set(TimerKey(SESSION, group_id, member.id), Millis(now + timeout_ms))
 
     def moved(self, group_id: str, member: Member, now: Millis) -> None:
-        """The member stands somewhere else: if it has partitions to give up, its time for that runs."""
+        """The member's assignment has changed: if it has partitions to revoke, its rebalance timeout runs."""
         key = TimerKey(REBALANCE, group_id, member.id)
         if member.revoking and not member.is_classic:
             self._timers.set(key, Millis(now + member.profile.rebalance_timeout_ms))
@@ -121,13 +121,13 @@ class Sessions:
         self._timers.cancel(TimerKey(SYNC, group_id, member.id))
 
     def end(self, group_id: str, member_id: str) -> None:
-        """The member is gone."""
+        """Cancel all deadlines of a member that has left."""
         for purpose in (SESSION, REBALANCE, JOIN, SYNC):
             self._timers.cancel(TimerKey(purpose, group_id, member_id))
         self._unacknowledged.discard((group_id, member_id))
 
     def begin(self, group: ConsumerGroup, now: Millis) -> None:
-        """The log has been read: from now on members must be heard from."""
+        """Begin the sessions of all members of a group, once the log has been read."""
         for member in group.members.values():
             self.heard(group.id, member, now)
             self.moved(group.id, member, now)

@@ -1,4 +1,4 @@
-"""What each member is to hold: subscriptions and topics in, targets out.
+"""The target assignment: subscriptions and topics in, each member's target out.
 
 The members vote for an assignor by naming one; the majority has it, and on a tie, or if nobody names any, the first one
 of group.consumer.assignors. Assignors start from the last targets and not from what members hold at the moment, so
@@ -24,7 +24,7 @@ NO_TOPICS_HASH = 0
 
 
 def metadata_hash(names: Iterable[str], topics: Topics) -> int:
-    """A number for these topics as they are now; those that do not exist do not count."""
+    """The metadata hash of these topics as they are now; those that do not exist do not count."""
     digest, found = blake2b(digest_size=8), False
     for name in names:
         if (topic := topics.named(name)) is not None:
@@ -46,7 +46,7 @@ def make_targets(
     patterns: Mapping[str, tuple[str, ...]],
     topics: Topics,
 ) -> dict[str, Partitions]:
-    """What each member is to hold. `before` has the last targets by member id, `patterns` what patterns mean."""
+    """A target for each member. `before` has the last targets by member id, `patterns` the topics of each pattern."""
     known = _Known(topics)
     subscribers = [
         Subscriber(

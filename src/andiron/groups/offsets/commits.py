@@ -1,4 +1,4 @@
-"""Offsets are committed: by members, by anyone while a group is empty, and inside transactions (KIP-447).
+"""OffsetCommit and TxnOffsetCommit: by members, by anyone while a group is empty, inside transactions (KIP-447).
 
     1. each partition: is it there?       UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID
     2. if one is: may the caller commit?   the group's errors, for the whole request
@@ -54,7 +54,7 @@ _TOO_LARGE = ErrorCode.OFFSET_METADATA_TOO_LARGE.number
 
 
 class _PartitionCommit(NamedTuple):
-    """A partition that is there, what is to be committed for it, and where to say how that went."""
+    """A partition that exists, the offset to commit for it, and its place in the response."""
 
     topic: Topic
     partition: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
@@ -115,7 +115,7 @@ def commit_in_transaction(
             request.group_id, wanted, check, context, wall_time(now), Millis(NO_EXPIRY), producer.producer_id
         )
     except ProtocolError as error:
-        if error.code is ErrorCode.STALE_MEMBER_EPOCH:  # which a producer would not understand
+        if error.code is ErrorCode.STALE_MEMBER_EPOCH:  # an error that producers do not know
             raise ErrorCode.ILLEGAL_GENERATION.error(error.detail) from error
         raise
     return Decision(response, records, transaction=producer)

@@ -1,4 +1,4 @@
-"""Groups and offsets are deleted on request.
+"""OffsetDelete and DeleteGroups: offsets and groups are deleted on request.
 
 Offsets that members may go on from are not deleted under them: OffsetDelete refuses topics that the group is
 subscribed to, DeleteGroups refuses groups that have members. What is pending in a transaction goes with the rest;
@@ -85,7 +85,7 @@ def delete_group(asked: CoordinatorRequest, context: GroupContext, offsets: Offs
 
 
 def _find(group_id: str, context: GroupContext, offsets: Offsets) -> tuple[Group | None, GroupOffsets]:
-    """A group and its offsets; one that consists of offsets alone is a group as well."""
+    """A group, None if it consists of offsets alone, and its offsets; GROUP_ID_NOT_FOUND where there is neither."""
     group, kept = context.groups.get(group_id), offsets.of(group_id)
     if group is None and kept is None:
         raise ErrorCode.GROUP_ID_NOT_FOUND.error(f"there is no group {group_id}")

@@ -1,4 +1,4 @@
-"""What nobody needs any more is removed: offsets whose time is over, empty groups, offsets of deleted topics.
+"""Offsets expire by offsets.retention.minutes; empty groups and the offsets of deleted topics are removed.
 
 Every offsets.retention.check.interval.ms all groups are looked through. The time of an offset runs while its
 group is empty, or while no member reads its topic (the group says since when); an offset that a transaction may
@@ -33,7 +33,7 @@ _MINUTE_MS = 60_000
 
 
 class Expiry:
-    """The rounds through the groups of one shard."""
+    """Removes expired offsets and empty groups of one shard, in rounds of several pieces."""
 
     def __init__(self, context: GroupContext, offsets: Offsets) -> None:
         self._context, self._offsets = context, offsets
@@ -42,16 +42,16 @@ class Expiry:
         self._topics: dict[str, None] = {}  # deleted ones, whose offsets may still be there
 
     def begin(self, now: Millis) -> None:
-        """The groups are loaded: look at them from time to time."""
+        """Begin the rounds, once the shard is loaded."""
         self._after(ROUND, now, self._context.settings.offsets_retention_check_interval_ms)
 
     def topics_deleted(self, names: list[str], now: Millis) -> Decision[GroupRecord]:
-        """Offsets of these topics are of no use."""
+        """Remove the offsets of these topics, which were deleted."""
         self._topics.update(dict.fromkeys(names))
         return self._remove_topics(now)
 
     def due(self, timer: TimerKey, now: Millis) -> Decision[GroupRecord]:
-        """A time has come."""
+        """Do the piece of work whose timer has gone off: of a round, or of deleted topics."""
         return self._remove_topics(now) if timer == TOPICS else self._walk(now)
 
     # ── rounds ───────────────────────────────────────────────────────────────────────
@@ -73,7 +73,7 @@ class Expiry:
         return Decision(None, records)
 
     def _look_at(self, group_id: str, now: Millis, room: int) -> tuple[list[GroupRecord], bool, int]:
-        """What removes the expired part of a group; whether that is all; how many offsets were looked at."""
+        """The tombstones of a group's expired offsets; whether the group is done; how many offsets were looked at."""
         group, kept = self._context.groups.get(group_id), self._offsets.of(group_id) or GroupOffsets()
         records, count, stays = list[GroupRecord](), 1, bool(kept.open)
         for topic, partitions in kept.committed.items():
@@ -98,7 +98,7 @@ class Expiry:
     # ── deleted topics ───────────────────────────────────────────────────────────────
 
     def _remove_topics(self, now: Millis) -> Decision[GroupRecord]:
-        """One piece of what deleted topics have left behind."""
+        """Remove offsets of deleted topics, one piece of them."""
         records: list[GroupRecord] = []
         for name in list(self._topics):
             left = self._left_by(name, RECORDS_MAX - len(records))
@@ -125,7 +125,7 @@ class Expiry:
 
 
 def _idle_since(group: Group | None, topic: str, committed_at: Millis) -> Millis | None:
-    """From when on the time of an offset runs; a group of offsets alone has nobody to hold it up."""
+    """From when on an offset's retention runs; for a group of offsets alone, since the commit."""
     return committed_at if group is None else group.offsets_idle_since(topic, committed_at)
 
 

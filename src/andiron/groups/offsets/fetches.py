@@ -1,4 +1,4 @@
-"""OffsetFetch: how far a group has read.
+"""OffsetFetch: the committed offsets of a group; a request for several (KIP-709) comes here group by group.
 
 All that a group has committed, or some partitions of it; where nothing is, the offset is -1. Whoever must not go
 on from an offset that a transaction may yet replace asks for stable ones, and is told UNSTABLE_OFFSET_COMMIT
@@ -27,7 +27,7 @@ from andiron.wire.messages.offset_fetch import (
 )
 
 IDS_SINCE = 10
-SLICE = 2_000  # offsets that are found in one go
+SLICE = 2_000  # offsets that one slice of a large answer encodes
 
 _NONE = -1
 _NO_ID = ErrorCode.UNKNOWN_TOPIC_ID.number

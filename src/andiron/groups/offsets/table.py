@@ -1,4 +1,4 @@
-"""How far each group has read: the offsets that count, and those that wait for a transaction to end.
+"""Committed offsets of each group: those that count, and those pending until their transaction ends.
 
     group ─▶ topic ─▶ partition ─▶ Committed           what OffsetFetch answers
     producer ─▶ (group, topic, partition) ─▶ Committed   inside its open transaction
@@ -38,7 +38,7 @@ class Committed(NamedTuple):
     record_offset: Offset  # where its record stands in the log
 
     def expired(self, now: Millis, idle_since: Millis, retention_ms: int) -> bool:
-        """Whether its time is over, if it runs since then."""
+        """Whether the offset has expired by `now`, if its retention runs from `idle_since` on."""
         if self.expires_at != NO_EXPIRY:
             return now >= self.expires_at
         return now - idle_since >= retention_ms
@@ -54,12 +54,12 @@ class GroupOffsets:
         self.open: dict[TopicPartition, dict[int, None]] = {}  # which producers have one pending there
 
     def get(self, topic: str, partition: int) -> Committed | None:
-        """The offset that counts."""
+        """The committed offset of a partition, without pending ones."""
         partitions = self.committed.get(topic)
         return None if partitions is None else partitions.get(partition)
 
     def partitions(self) -> Iterator[TopicPartition]:
-        """Where there is anything, be it pending."""
+        """The partitions with a committed or a pending offset."""
         for topic, partitions in self.committed.items():
             for partition in partitions:
                 yield TopicPartition(topic, partition)
@@ -68,7 +68,7 @@ class GroupOffsets:
                 yield place
 
     def forget(self, topic: str, partition: int) -> None:
-        """Nothing is committed there any more."""
+        """Remove the committed offset of a partition."""
         partitions = self.committed.get(topic)
         if partitions is not None:
             partitions.pop(partition, None)
@@ -87,11 +87,11 @@ class Offsets:
         return group_id in self._groups
 
     def __iter__(self) -> Iterator[str]:
-        """The groups that have any."""
+        """The ids of the groups that have offsets."""
         return iter(self._groups)
 
     def of(self, group_id: str) -> GroupOffsets | None:
-        """Those of a group, if it has any."""
+        """The offsets of a group, if it has any."""
         return self._groups.get(group_id)
 
     def topic_ids(self, group_id: str, topic: str) -> Iterator[tuple[int, list[bytes]]]:
@@ -104,7 +104,7 @@ class Offsets:
                 yield place.partition, self._pending_ids(group_id, *place)
 
     def replay(self, record: GroupRecord, offset: Offset) -> None:
-        """Take in a record of an offset that stands in the log at `offset`."""
+        """Replay an OffsetCommit record that stands in the log at `offset`."""
         key, value = record.key, record.value
         group_id, topic, partition = key.group, key.topic, key.partition
         if value is None:
@@ -125,7 +125,7 @@ class Offsets:
             self._put_pending(record.producer_id, group_id, topic, partition, committed)
 
     def transaction_ended(self, ended: TransactionEnded) -> None:
-        """What a producer has pending counts now, or never."""
+        """A transaction marker: the producer's pending offsets are committed, or dropped."""
         pending = self._pending.pop(ended.producer_id, {})
         for (group_id, topic, partition), committed in pending.items():
             self._close(group_id, topic, partition, ended.producer_id)

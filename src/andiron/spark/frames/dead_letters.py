@@ -43,7 +43,7 @@ class DeadLetters(NamedTuple):
 
     topic: str
     reader: str = ""
-    group: str = ""  # that shows how far the reader is, where it is another query than the one that asks
+    group: str = ""  # of the reader: shows how far it is, where it is another query than the one that asks
 
 
 # ── writing ──────────────────────────────────────────────────────────────────────────
@@ -82,7 +82,7 @@ def _header(name: str, value: Column) -> Column:
 
 
 def read_dead_letters(records: DataFrame) -> DataFrame:
-    """What a dead-letter topic says, a column each; `records` is the topic, read with includeHeaders."""
+    """A dead-letter topic with its headers as columns; `records` is the topic, read with includeHeaders."""
     if "headers" not in records.columns:
         raise ValueError('dead letters are read with .option("includeHeaders", True)')
     return records.select(

@@ -1,4 +1,4 @@
-"""Records that a producer sent twice, let through once.
+"""Deduplication within a span of event time: records that a producer sent twice are let through once.
 
     a b a c b        within 10 minutes of each other        a b c
 

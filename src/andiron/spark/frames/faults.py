@@ -162,7 +162,7 @@ def _is_wrong(read: Column, kind: DataType) -> Column:
 
 
 def _is_wrong_inside(read: Column, kind: ArrayType | MapType) -> Column | None:
-    """Whether an element is none of its type; None where that cannot be."""
+    """Whether an element of an array or map is not of its type; None where that cannot be."""
     values, element, may_be_null = _elements(read, kind)
     if may_be_null and _is_read_as_it_is(element) and not _requires(element):
         return None
@@ -172,7 +172,7 @@ def _is_wrong_inside(read: Column, kind: ArrayType | MapType) -> Column | None:
 
 
 def _holds_null(read: Column, kind: ArrayType | MapType) -> Column:
-    """Whether there is a null anywhere in it, which in a corrupt record may be what did not fit."""
+    """Whether a value has a null anywhere inside, which in a corrupt record may be what did not fit."""
     values, element, _ = _elements(read, kind)
     return fn.coalesce(fn.exists(values, lambda each: _is_null_somewhere(each, element)), fn.lit(False))
 

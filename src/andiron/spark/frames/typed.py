@@ -50,7 +50,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class Typed:
-    """Records with their types, and those that have others."""
+    """What `typed_json` returns: the records that fit their schema, and the dead letters."""
 
     parsed: DataFrame  # every record: as it was, `typed` and `reason`; one of the two is null
     schema: StructType

@@ -78,7 +78,7 @@ class QueryWatch:
         spark.streams.addListener(self._listener)
 
     def until_over(self, stop: StopRequest, beside: Callable[[], Sequence[str]]) -> None:
-        """Tell how it is going until somebody asks to stop, all queries have ended, or one has failed.
+        """Show the queries' progress until somebody asks to stop, all have ended, or one has failed.
 
         `beside` is called as often as they are looked at; what it returns is printed.
         """

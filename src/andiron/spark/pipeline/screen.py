@@ -18,7 +18,7 @@ PLAIN_EVERY_S = 10.0
 
 
 class Screen:
-    """A terminal, or what stands for one."""
+    """A terminal, or a pipe or file in its place."""
 
     def __init__(self, out: TextIO, *, quiet: bool = False) -> None:
         self._out = out
@@ -35,7 +35,7 @@ class Screen:
         self._draw(below)
 
     def show(self, lines: Sequence[str], now_s: float) -> None:
-        """How things are now."""
+        """Draw the lines of status anew."""
         if self._quiet:
             return
         if self._terminal:

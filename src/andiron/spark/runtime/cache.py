@@ -1,4 +1,4 @@
-"""Where things that can be made again are kept: $ANDIRON_CACHE, else the user's cache folder.
+"""The cache folder, for archives that can be made again: $ANDIRON_CACHE, else the user's cache folder.
 
 A machine account without a home that can be written to gets a folder of its own below the system's
 temporary one. What is kept there is run (a Java, archives of classes), so that folder must be its own: others can make
@@ -36,7 +36,7 @@ def cache_folder() -> str:
 
 
 def _check_ours(folder: str) -> None:
-    """Whoever may write to the temporary folder can have made this one before us; and a link may lead anywhere."""
+    """Refuse a cache folder that another user owns, or that is a link: others can write to the temporary folder."""
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
         raise UntrustedFolder(

@@ -70,7 +70,7 @@ _LATER = {"PYTHONPATH", "PYTHONUNBUFFERED"}  # ... but for those that a fork can
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the stand-in was started as."""
+    """A stand-in's command line, environment, folder and standard streams."""
 
     arguments: list[str]
     environ: dict[str, str]
@@ -89,7 +89,7 @@ def preload(modules: Iterable[str] = PRELOADED) -> None:
 
 
 def threads() -> int:
-    """How many this process has."""
+    """How many threads this process has."""
     return len(os.listdir("/proc/self/task"))
 
 
@@ -146,7 +146,7 @@ class Server:
         return None
 
     def _bury(self) -> None:
-        """Tell the stand-ins of those that have ended."""
+        """Tell the stand-ins of forks that have ended their exit status."""
         while self._links:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
@@ -159,7 +159,7 @@ class Server:
                     link.sendall(code.to_bytes(LENGTH_BYTES, "big", signed=True))
 
     def _let_go(self, descriptor: int) -> None:
-        """Who ended the stand-in meant the fork, if that has not ended in the same moment."""
+        """A stand-in has gone: end its fork, unless that has ended in the same moment."""
         for pid, link in self._links.items():
             if link is not None and link.fileno() == descriptor:
                 self._links[pid] = None
@@ -169,7 +169,7 @@ class Server:
                 return
 
     def _close(self) -> None:
-        """The driver has gone, and nobody will ask any more."""
+        """Stop listening: the driver has ended."""
         self._is_closing = True
         self._poll.unregister(DRIVER)
         self._poll.unregister(self._listener)
@@ -210,7 +210,7 @@ def _quieten(module: str) -> None:
 
 
 def receive(link: socket.socket) -> tuple[Request, list[int]]:
-    """What the stand-in was started as, and its standard streams."""
+    """Receive a stand-in's request, with its standard streams."""
     head, descriptors, _, _ = socket.recv_fds(link, LENGTH_BYTES, len(STREAMS))
     with link, link.makefile("rb") as rest:
         text = rest.read(int.from_bytes(head, "big"))

@@ -126,7 +126,7 @@ def is_local(master: str) -> bool:
 
 
 def defaults(master: str) -> dict[str, Value]:
-    """What is set where nobody has said otherwise."""
+    """The defaults of Spark's settings."""
     if not is_local(master):
         return {**DEFAULTS, "spark.sql.shuffle.partitions": CLUSTER_SHUFFLE_PARTITIONS}
     # In local mode the driver's memory is all there is, and Python and RocksDB need as much again beside it.
@@ -139,7 +139,7 @@ def defaults(master: str) -> dict[str, Value]:
 
 
 def chosen_elsewhere(environ: Mapping[str, str]) -> dict[str, str]:
-    """What spark-submit was told, or else what the installation's spark-defaults.conf says."""
+    """The settings of spark-submit, or else of the installation's spark-defaults.conf."""
     if SUBMITTED in environ:
         SparkContext._ensure_initialized()  # else the settings are those of no JVM
         return dict(SparkConf().getAll())

@@ -1,4 +1,4 @@
-"""How a batch comes to be written exactly once: who may write, who decides, and what whoever comes next does.
+"""The commit protocol of the exactly-once sink: transactions of tasks, and one decision for a micro-batch.
 
     task     admit ─▶ its own transaction: write, flush ─▶ prepared, tell the driver         (task_transaction.py)
     driver   decide: take the decider, look, ─▶ ONE transaction: record + pointer ─▶ commit each participant
@@ -59,12 +59,12 @@ from andiron.spark.sink.ledger_request import (
     WritePointer,
 )
 
-ATTEMPTS = 10  # to change something while others do
+ATTEMPTS = 10  # attempts to take the decider while others take it
 WAITS = 8  # for the first task of a run to register: some seconds
 MARKER_WAITS = 30  # for a decision to be seen by all: most of a minute
 
 
-# ── what a task does ─────────────────────────────────────────────────────────────────
+# ── tasks ────────────────────────────────────────────────────────────────────────────
 
 
 class BatchWrite(NamedTuple):
@@ -77,7 +77,7 @@ class BatchWrite(NamedTuple):
 
 
 def admit(write: BatchWrite, *, first: bool, forgiving: bool = False) -> Procedure[Pointer | None]:
-    """Under which pointer a task may write; None if the batch is decided already.
+    """The pointer under which a task may write its rows; None if the batch is decided already.
 
     The `first` task registers its run, and the others give it time to: they would fence each other.
     """
@@ -95,13 +95,13 @@ def admit(write: BatchWrite, *, first: bool, forgiving: bool = False) -> Procedu
 
 
 def is_wanted(write: BatchWrite, term: str) -> Procedure[bool]:
-    """Whether what was prepared may still be decided. If not, it is better aborted by whoever wrote it."""
+    """Whether a task's prepared transaction may still be decided. If not, the task aborts it."""
     pointer: Pointer | None = yield ReadPointer(write.sink)
     return pointer is not None and pointer.term == term and pointer.awaits(write.batch)
 
 
 def register(write: BatchWrite, *, forgiving: bool = False) -> Procedure[Pointer]:
-    """Make this the run that may write and decide; what earlier ones left is finished, aborted, or to be mended."""
+    """Make this the run of the query that may write and decide; what earlier runs left is finished or aborted."""
     sink, run = write.sink, write.run
     for times in range(ATTEMPTS):
         seen: Pointer | None = yield ReadPointer(sink)
@@ -109,7 +109,7 @@ def register(write: BatchWrite, *, forgiving: bool = False) -> Procedure[Pointer
         _check_current(sink, run, seen)
         try:
             identity: ProducerIdentity = yield AcquireDecider(sink)
-            pointer: Pointer = yield from _exact(sink, had_decided)
+            pointer: Pointer = yield from _read_or_find_pointer(sink, had_decided)
             if pointer.run == run:
                 return pointer
             _check_current(sink, run, pointer)
@@ -127,12 +127,12 @@ def register(write: BatchWrite, *, forgiving: bool = False) -> Procedure[Pointer
     raise SinkError(f"{sink}: run {run} could not register, since others did all the time; start it again")
 
 
-# ── what the driver does ─────────────────────────────────────────────────────────────
+# ── the driver ───────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedBatch:
-    """All that the tasks of a write have prepared, and offsets of groups that are to be committed with it."""
+    """The prepared transactions of all tasks of a batch, and offsets of groups that are to be committed with it."""
 
     participants: Sequence[Participant]
     terms: Collection[str]  # under which they, and those that had nothing to write, were admitted
@@ -146,7 +146,7 @@ class PreparedBatch:
 
 
 def decide(write: BatchWrite, prepared: PreparedBatch, *, forgiving: bool = False) -> Procedure[None]:
-    """Make the batch count, once; return when every participant is committed."""
+    """Decide a batch, once: record and pointer in one transaction; return when every participant is committed."""
     sink, batch = write.sink, write.batch
     for times in range(ATTEMPTS):
         seen: Pointer | None = yield ReadPointer(sink)
@@ -186,7 +186,7 @@ def decide(write: BatchWrite, prepared: PreparedBatch, *, forgiving: bool = Fals
 
 
 def settle(write: BatchWrite, *, forgiving: bool = False) -> Procedure[None]:
-    """Commit what the newest decision says, as far as that was not done."""
+    """Commit the participants of the newest decision, as far as that was not done."""
     pointer: Pointer | None = yield ReadPointer(write.sink)
     if pointer is not None:
         open_ids: dict[str, int] = yield ListOpen(write.sink)
@@ -195,10 +195,10 @@ def settle(write: BatchWrite, *, forgiving: bool = False) -> Procedure[None]:
 
 
 def undo(write: BatchWrite, prepared: PreparedBatch) -> Procedure[None]:
-    """Abort what was prepared, unless it counts after all."""
+    """Abort the prepared transactions of a batch, unless it was decided after all."""
     pointer: Pointer | None = yield ReadPointer(write.sink)
     if _may_undo(write, prepared, pointer):
-        yield AcquireDecider(write.sink)  # whatever of a decision is still on its way will not arrive
+        yield AcquireDecider(write.sink)  # the decider is taken, so no decision under way can be committed
         pointer = yield ReadPointer(write.sink)
         if _may_undo(write, prepared, pointer):
             assert pointer is not None
@@ -206,11 +206,11 @@ def undo(write: BatchWrite, prepared: PreparedBatch) -> Procedure[None]:
                 yield AbortTransaction(each.transactional_id(write.sink, pointer.term))
 
 
-# ── what may be ──────────────────────────────────────────────────────────────────────
+# ── checks ───────────────────────────────────────────────────────────────────────────
 
 
 def is_decided(write: BatchWrite, pointer: Pointer | None) -> bool:
-    """Whether the batch counts already; raises where it cannot be the same batch."""
+    """Whether the batch was decided already; raises where it cannot be the same batch."""
     if pointer is None:
         return False
     if pointer.mending and pointer.batch < write.batch:
@@ -271,11 +271,11 @@ def _check_open(sink: Sink, decision: Decision, open_ids: Mapping[str, int]) -> 
             )
 
 
-# ── parts of the above ───────────────────────────────────────────────────────────────
+# ── parts of the procedures ──────────────────────────────────────────────────────────
 
 
-def _exact(sink: Sink, had_decided: bool) -> Procedure[Pointer]:
-    """The pointer, for whoever has taken the decider; found again where it is gone."""
+def _read_or_find_pointer(sink: Sink, had_decided: bool) -> Procedure[Pointer]:
+    """The pointer, read by the holder of the decider; where it has expired, found again in the topic."""
     pointer: Pointer | None = yield ReadPointer(sink)
     if pointer is not None:
         return pointer

@@ -1,4 +1,4 @@
-"""What a sink has decided, and where that is written down.
+"""Decisions of the exactly-once sink, their topic, and the pointer to the newest one.
 
     topic andiron.spark.commits   17: batch 41 of query q: participants a, b     compacted; the newest of each key stays
                                   23: batch 42 of query q: participants c, d     ◀─┐
@@ -45,7 +45,7 @@ class Sink(NamedTuple):
 
     @property
     def key(self) -> str:
-        """By which its decisions are known in the topic."""
+        """The key of its records in the topic of decisions."""
         return f"{self.query}:{self.id}" if self.id else self.query
 
     @property
@@ -55,7 +55,7 @@ class Sink(NamedTuple):
 
     @property
     def participants(self) -> str:
-        """How the transactional ids of all its participants begin."""
+        """The prefix of the transactional ids of all its participants."""
         return f"{self.decider}/"
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Participant(NamedTuple):
     )
 
     def transactional_id(self, sink: Sink, term: str) -> str:
-        """As its coordinator knows it."""
+        """The transactional id under which the task wrote."""
         return participant_id(sink, term, self.name)
 
 
@@ -89,7 +89,7 @@ def term_of(identity: ProducerIdentity) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A batch that counts."""
+    """The decision on a batch: from its record on the batch counts."""
 
     batch: int
     run: str
@@ -113,7 +113,7 @@ class Decision:
 
     @classmethod
     def of_json(cls, value: bytes) -> Decision:
-        """What a record says."""
+        """A decision, from its record's value."""
 
         def build(told: Any) -> Decision:
             participants, lost = (
@@ -130,7 +130,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """How far a sink is, and who may decide next.
+    """The newest decision's place, and the run and term that may decide next.
 
     The turn changes with each decision and is part of what participants are called: those of the newest
     decision are thus left alone while the next batch is written.
@@ -151,12 +151,12 @@ class Pointer:
         return self.batch < batch or (self.mending and self.batch == batch)
 
     def registered(self, run: str, term: str) -> Pointer:
-        """For another run to go on from."""
+        """The pointer with another run registered, in a new term."""
         past = (*self.before, self.run) if self.run and self.run != run else self.before
         return replace(self, run=run, term=term, before=past[-REMEMBERED_RUNS:])
 
     def decided(self, batch: int, offset: int, writer: str, *, mending: bool = False) -> Pointer:
-        """One decision further, made by the run that has registered."""
+        """The pointer after one more decision of the run that has registered."""
         return replace(
             self,
             batch=batch,
@@ -168,7 +168,7 @@ class Pointer:
         )
 
     def to_metadata(self) -> str:
-        """What is committed with the offset."""
+        """The pointer as metadata of the committed offset."""
         told = {
             "batch": self.batch,
             "run": self.run,
@@ -183,7 +183,7 @@ class Pointer:
 
     @classmethod
     def of_metadata(cls, offset: int, metadata: str) -> Pointer:
-        """What was committed."""
+        """The pointer, from a committed offset and its metadata."""
 
         def build(told: Any) -> Pointer:
             who = (told["run"], told["term"], told["turn"], told["by"], told["writer"])

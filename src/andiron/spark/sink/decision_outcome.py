@@ -44,7 +44,7 @@ class DecisionOutcome:
         return replace(self.decision, participants=(), lost=self.lost)
 
     def check(self) -> None:
-        """Raise if something was lost."""
+        """Raise if a participant was aborted although it was decided."""
         if self.decision is None or not self.lost:
             return
         decision, first = self.decision, self.lost[0]
@@ -105,7 +105,7 @@ def finish(sink: Sink, decision: Decision, *, replayed: bool, forgiving: bool) -
 
 
 def mended(sink: Sink, pointer: Pointer, anew: Decision) -> Procedure[Decision]:
-    """Of what was written anew, that which was lost, and nothing else."""
+    """Of the participants of a batch that was run again, those with the digest of one that was lost."""
     before: Decision | None = yield ReadDecision(sink, pointer.offset)
     left, chosen = list(anew.participants), []
     for lost in before.lost if before is not None else ():

@@ -33,7 +33,7 @@ TERM = "job"  # there is only one
 
 
 def commit_job(job: Sink, participants: Sequence[Participant]) -> Procedure[None]:
-    """Commit what all tasks wrote, or nothing."""
+    """Commit the transactions of all tasks, or none."""
     yield AcquireDecider(job)
     open_ids: dict[str, int] = yield ListOpen(job)
     names = [each.transactional_id(job, TERM) for each in participants]
@@ -56,7 +56,7 @@ def commit_job(job: Sink, participants: Sequence[Participant]) -> Procedure[None
 
 
 def abort_job(job: Sink) -> Procedure[None]:
-    """Abort whatever tasks wrote, or are about to."""
+    """Abort the transactions of all tasks, also of those that still write."""
     yield AcquireDecider(job)
     open_ids: dict[str, int] = yield ListOpen(job)
     for name in open_ids:

@@ -86,23 +86,23 @@ class Ledger:
         """Answer one request of the protocol."""
         match request:
             case ReadPointer(sink):
-                return self._look(sink)
+                return self._read_pointer(sink)
             case ReadDecision(sink, offset):
-                return self._recall(sink, offset)
+                return self._read_decision(sink, offset)
             case FindDecision(sink):
-                return self._search(sink)
+                return self._find_decision(sink)
             case HasDecided(sink):
-                return self._state(sink) in COMMITTED
+                return self._decider_state(sink) in COMMITTED
             case IsDeciderTaken(sink):
-                return self._state(sink) is not None
+                return self._decider_state(sink) is not None
             case AcquireDecider(sink):
-                return self._acquire(sink)
+                return self._acquire_decider(sink)
             case ListOpen(sink):
-                return self._open(sink)
+                return self._list_open(sink)
             case WritePointer():
-                return self._record(request)
+                return self._write_pointer(request)
             case CommitParticipant(name, identity):
-                return self._finish(name, identity)
+                return self._commit_participant(name, identity)
             case AbortTransaction(name):
                 return Transaction(self._client, name, timeout_ms=self._timeout_ms).initiate()
             case Pause(times):
@@ -112,20 +112,20 @@ class Ledger:
                 return steps.reached(step, batch)
         raise AssertionError(f"nobody asks for {request}")
 
-    # ── what was decided ─────────────────────────────────────────────────────────────
+    # ── the pointer and the decisions ────────────────────────────────────────────────
 
-    def _look(self, sink: Sink) -> Pointer | None:
+    def _read_pointer(self, sink: Sink) -> Pointer | None:
         committed = self._groups.committed(sink.decider).get(DECISIONS)
         return None if committed is None else Pointer.of_metadata(committed.offset, committed.metadata)
 
-    def _recall(self, sink: Sink, offset: int) -> Decision | None:
-        """The record itself: that the pointer names it says that it was committed."""
-        if not self._is_there(offset):
+    def _read_decision(self, sink: Sink, offset: int) -> Decision | None:
+        """The decision at an offset, uncommitted or not: that the pointer names it says that it was committed."""
+        if not self._has_offset(offset):
             return None
         return next((decision for _, decision in self._read(sink, offset, offset + 1)), None)
 
-    def _search(self, sink: Sink) -> tuple[int, Decision] | None:
-        """All of the topic is read: it is compacted, and this is done for want of a pointer only."""
+    def _find_decision(self, sink: Sink) -> tuple[int, Decision] | None:
+        """The newest decision, found by reading the whole topic, which is compacted; done only without a pointer."""
         start, end = self._ends()
         found = list(self._read(sink, start, end, committed=True)) if start < end else []
         return found[-1] if found else None
@@ -142,7 +142,7 @@ class Ledger:
                 if record.key == key and record.value is not None
             ]
 
-    def _is_there(self, offset: int) -> bool:
+    def _has_offset(self, offset: int) -> bool:
         start, end = self._ends()
         return start <= offset < end
 
@@ -155,10 +155,10 @@ class Ledger:
             return 0, 0
         return ends[0], ends[1]
 
-    # ── deciding ─────────────────────────────────────────────────────────────────────
+    # ── the decider ──────────────────────────────────────────────────────────────────
 
-    def _state(self, sink: Sink) -> str | None:
-        """Of the decider; None where nobody has ever taken it."""
+    def _decider_state(self, sink: Sink) -> str | None:
+        """The state of the decider's transactional id; None where nobody has ever taken it."""
         try:
             return self._transactions.describe(sink.decider).state
         except ProtocolError as error:
@@ -166,11 +166,11 @@ class Ledger:
                 raise
             return None
 
-    def _acquire(self, sink: Sink) -> ProducerIdentity:
+    def _acquire_decider(self, sink: Sink) -> ProducerIdentity:
         self._decider = Transaction(self._client, sink.decider, timeout_ms=self._timeout_ms)
         return self._decider.initiate().identity
 
-    def _record(self, request: WritePointer) -> Pointer:
+    def _write_pointer(self, request: WritePointer) -> Pointer:
         transaction = self._decider
         assert transaction is not None and transaction.identity == request.identity, "take the decider first"
         if request.decision is None:
@@ -214,14 +214,14 @@ class Ledger:
 
     # ── participants ─────────────────────────────────────────────────────────────────
 
-    def _open(self, sink: Sink) -> dict[str, int]:
+    def _list_open(self, sink: Sink) -> dict[str, int]:
         return {
             each.transactional_id: each.producer_id
             for each in self._transactions.transactions(states=["Ongoing"])
             if each.transactional_id.startswith(sink.participants)
         }
 
-    def _finish(self, name: str, identity: ProducerIdentity) -> bool | None:
+    def _commit_participant(self, name: str, identity: ProducerIdentity) -> bool | None:
         try:
             end_transaction(self._client, name, identity, commit=True)
         except Fenced:

@@ -86,13 +86,13 @@ class CommitParticipant(NamedTuple):
 
 
 class AbortTransaction(NamedTuple):
-    """Abort what is open under a transactional id."""
+    """Abort the open transaction of a transactional id."""
 
     id: str
 
 
 class Pause(NamedTuple):
-    """Give others time; the longer, the oftener one has asked."""
+    """Pause before the next attempt; the more attempts, the longer."""
 
     times: int
 

@@ -1,4 +1,4 @@
-"""What a task does with its rows, in each of the three ways (spark_writers.py).
+"""The task's side of the sink: rows are written in one of three ways (spark_writers.py).
 
     decided       admitted? ─▶ rows in a transaction of its own ─▶ still wanted? ─▶ prepared
     together      rows in a transaction of its own ─▶ is the job still running?
@@ -38,7 +38,7 @@ class RowWriter:
         self._client, self._options, self._columns = client, options, columns
 
     def write_decided(self, write: BatchWrite, rows: Iterable[pa.RecordBatch], *, first: bool) -> TaskReport:
-        """As part of a batch, to be decided by the driver; `first` is the task that registers its run."""
+        """Write rows in a transaction that the driver decides on; `first` is the task that registers its run."""
         ledger = Ledger(self._client, self._options.timeout_ms)
         forgiving = not self._options.fail_on_data_loss
         pointer = ledger.perform(admit(write, first=first, forgiving=forgiving))
@@ -61,7 +61,7 @@ class RowWriter:
             return TaskReport(written.rows, write, pointer.term, participant)
 
     def write_together(self, job: Sink, rows: Iterable[pa.RecordBatch]) -> TaskReport:
-        """In a transaction that the driver commits with those of the other tasks."""
+        """Write rows in a transaction that the driver commits with those of the other tasks."""
         name = secrets.token_hex(6)
         written = self._write(rows, NO_BATCH, participant_id(job, TERM, name))
         if written is None:
@@ -75,7 +75,7 @@ class RowWriter:
             return TaskReport(written.rows, participant=Participant(name, written.identity, written.count))
 
     def write_one_by_one(self, rows: Iterable[pa.RecordBatch], batch: int) -> TaskReport:
-        """Each counts as soon as it is acknowledged."""
+        """Write rows without a transaction (at_least_once): each counts as soon as it is acknowledged."""
         written = self._write(rows, batch)
         if written is None:
             return TaskReport()
@@ -116,7 +116,7 @@ class RowWriter:
     def _check_wanted(
         self, ledger: Ledger, write: BatchWrite, pointer: Pointer, written: TaskTransaction
     ) -> None:
-        """One more look: what nobody will decide any more is better aborted now than found by the next run."""
+        """Abort the transaction if the batch will not be decided any more, rather than leave it to the next run."""
         if not ledger.perform(is_wanted(write, pointer.term)):
             written.abort()
             raise SinkError(f"{write.sink}: batch {write.batch} was taken over by another run, or is decided")

@@ -58,7 +58,7 @@ def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool
 
 
 class _Sink:
-    """What the sinks of a stream and of a batch have in common; pickled to drivers and tasks."""
+    """The common part of StreamSink and BatchSink; pickled to drivers and tasks."""
 
     def __init__(self, options: SinkOptions, columns: RecordColumns) -> None:
         self.options, self.columns = options, columns
@@ -89,7 +89,7 @@ class _Sink:
         self._perform(decide(write, prepared_batch(reports, self._offsets(write.batch)), forgiving=forgiving))
 
     def _offsets(self, batch: int) -> dict[str, GroupOffsets]:
-        """Where the sources of the query stand at the end of the batch, for the group that is to know."""
+        """The offsets of the query's sources at the end of the batch, for option group.id."""
         if self.options.group is None or self.options.checkpoint is None:
             return {}
         try:
@@ -99,7 +99,7 @@ class _Sink:
         return {self.options.group: {each.partition: each.end for each in ranges}}
 
     def _try(self, procedure: Procedure[None]) -> None:
-        """Tidying up after a failure; a second one must not hide the first, and the next run tidies up as well."""
+        """Clean up after a failure: a second one must not hide the first, and the next run cleans up as well."""
         try:
             self._perform(procedure)
         except AndironError as error:
@@ -123,7 +123,7 @@ class StreamSink(_Sink, DataSourceStreamArrowWriter):
         )
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """The batch counts from here on, or is found to count already."""
+        """Decide the batch and commit its transactions, unless that was done already."""
         reports = reports_in(messages)
         write = batch_write_of(reports)
         if write is not None:
@@ -132,7 +132,7 @@ class StreamSink(_Sink, DataSourceStreamArrowWriter):
             steps.reached("after_commit", batchId)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """A task failed for good, or the commit did."""
+        """Abort the transactions of the batch: a task failed for good, or the commit did."""
         reports = reports_in(messages)
         write = batch_write_of(reports)
         if write is not None:
@@ -167,7 +167,7 @@ class BatchSink(_Sink, DataSourceArrowWriter):
             return RowWriter(client, options, self.columns).write_together(self.job, iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """All tasks are done."""
+        """Commit the transactions of all tasks, which are done, by decision in foreachBatch with sink.id."""
         reports = reports_in(messages)
         write = batch_write_of(reports)
         if write is not None:
@@ -176,7 +176,7 @@ class BatchSink(_Sink, DataSourceArrowWriter):
             self._perform(commit_job(self.job, prepared_batch(reports).participants))
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """A task failed for good, or the commit did."""
+        """Abort the transactions of the job: a task failed for good, or the commit did."""
         reports = reports_in(messages)
         write = batch_write_of(reports)
         if write is not None:

@@ -1,4 +1,4 @@
-"""The reader of a batch: from one place in each partition to another, both found anew by every action.
+"""The reader of a batch (`spark.read`): from startingOffsets to endingOffsets, both resolved by every action.
 
     driver   startingOffsets … endingOffsets ──▶ what there is ──▶ cut into pieces: tasks
     task     startingOffsets … endingOffsets ──▶ what there is by now ──▶ my piece of it
@@ -42,21 +42,21 @@ log = logging.getLogger(__name__)
 
 
 class Piece(NamedTuple):
-    """A part of a partition; None is wherever reading starts, or ends, when it is read."""
+    """A part of a partition's offsets; None is wherever reading starts, or ends, when it is read."""
 
     partition: TopicPartition
     start: int | None = None
     end: int | None = None
 
     def of(self, whole: Range) -> Range:
-        """What there is of it; it may be nothing."""
+        """The offsets of this piece in the partition's range as it is now; it may be empty."""
         start = whole.start if self.start is None else min(max(self.start, whole.start), whole.end)
         end = whole.end if self.end is None else min(self.end, whole.end)
         return Range(whole.partition, start, max(start, end))
 
 
 class Task(NamedTuple):
-    """What one task reads: a piece, and whatever no task has a piece of, if those that have are told."""
+    """What one task reads: a piece, and with `others`, partitions that no task has a piece of."""
 
     piece: Piece | None
     others: frozenset[TopicPartition] | None = None
@@ -88,7 +88,7 @@ class BatchReader(DataSourceReader):
             yield from scan(self.options, each)
 
     def _now(self, task: Task) -> list[Range]:
-        """What a task has to read as things are now."""
+        """The ranges of offsets that a task has to read, resolved now."""
         with reaching(self.options.kafka):
             topics = self._topics()
             topics.reach()
@@ -138,7 +138,7 @@ def pieces(tasks: list[Range]) -> list[Piece]:
 
 
 def _ends(resolved: Offsets, ends: Offsets) -> Offsets:
-    """Where to end: a time after the last record is the end of the log."""
+    """The end offsets: a time after the last record is the end of the log."""
     return {each: ends[each] if offset == NO_MATCH else offset for each, offset in resolved.items()}
 
 

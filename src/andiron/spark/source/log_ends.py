@@ -1,4 +1,4 @@
-"""How far the log goes, as a stream sees it: asked at a pace, and doubted before it is believed.
+"""Log end offsets for a stream: asked at a pace, and asked again before a loss of data is believed.
 
     read up to ──────▶ ·················· end             more to read
     read up to ──────────────────────────▶ end            nothing new
@@ -69,7 +69,7 @@ class LogEnds:
         return self.latest
 
     def fix(self) -> None:
-        """From now on there is nothing behind what is there now."""
+        """Fix the ends as they are now, for Trigger.AvailableNow."""
         self.latest, self.is_fixed = self._ask(), True
 
     def ids(self) -> Ids:
@@ -92,7 +92,7 @@ class LogEnds:
         losses = [*self._never_there(start), *self._tell(start, ends, doubtful, anew)]
         return ReadableEnds({each: end for each, end in ends.items() if each not in doubtful}, losses)
 
-    # ── asking ───────────────────────────────────────────────────────────────────────
+    # ── requests ─────────────────────────────────────────────────────────────────────
 
     def _ask(self) -> Offsets:
         for _ in range(self._options.offset_attempts - 1):
@@ -115,7 +115,7 @@ class LogEnds:
         ids: Mapping[str, str],
         doubtful: Collection[TopicPartition],
     ) -> Offsets:
-        """The ends once more; where they were fixed, of the doubtful alone."""
+        """Ask for the ends once more; where they were fixed, for those of doubtful partitions alone."""
         fresh = self._ask()
         short = [each for each in doubtful if each in fresh and fresh[each] < start[each]]
         if short and self._topics.committed:
@@ -132,7 +132,7 @@ class LogEnds:
                 fixed[each] = fresh[each] if each in anew else min(fresh[each], start[each])
         return fixed
 
-    # ── telling ──────────────────────────────────────────────────────────────────────
+    # ── losses ───────────────────────────────────────────────────────────────────────
 
     def _made_anew(self, start: Mapping[TopicPartition, int], ids: Mapping[str, str]) -> set[TopicPartition]:
         """Partitions of topics that have another id than when they were read."""
@@ -140,7 +140,7 @@ class LogEnds:
         return {each for each in start if each.topic in anew}
 
     def _never_there(self, start: Mapping[TopicPartition, int]) -> list[str]:
-        """Complain of what is wanted, is missing, and was never read."""
+        """Raise for partitions that the options name, that do not exist and were never read."""
         known = {*topics_of(start), *self._given_up}
         unknown = [each for each in self._missing if each not in known]
         if not unknown:

@@ -1,4 +1,4 @@
-"""Offsets as Spark writes them down, and the places where reading may start or end.
+"""Offsets in Spark's JSON (checkpoint, startingOffsets, progress), and the places where reading may start or end.
 
     {"orders": {"0": 17, "1": 4}, "payments": {"0": 99}}
 

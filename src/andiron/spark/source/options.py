@@ -140,7 +140,7 @@ def include_headers(given: Mapping[str, str]) -> bool:
     return _flag({name.lower(): value for name, value in given.items()}, "includeHeaders", False)
 
 
-# ── which, from where, how much ──────────────────────────────────────────────────────
+# ── topics, starting and ending offsets, limits ──────────────────────────────────────
 
 
 def _which(told: Mapping[str, str]) -> TopicChoice:
@@ -269,11 +269,11 @@ def _duration(told: Mapping[str, str], name: str, default_ms: int) -> int:
     return int(parts[1]) * _UNITS_MS[parts[2]]
 
 
-# ── what looks like a mistake and is none for certain ────────────────────────────────
+# ── warnings ─────────────────────────────────────────────────────────────────────────
 
 
 def _slips(told: Mapping[str, str]) -> list[str]:
-    """Names that nobody knows and that are nearly one of ours."""
+    """Unknown options whose names are nearly those of known ones."""
     ours = {name.lower(): name for name in (*OF_BOTH, *OF_STREAMS, *OF_BATCHES)}
     found = []
     for name in told:

@@ -1,4 +1,4 @@
-"""What one batch reads: how far it may go, and into which tasks it is cut.
+"""The plan of one micro-batch: its end within maxOffsetsPerTrigger, and the ranges of its tasks.
 
     start ──▶ admit ──▶ end          the source, before a batch: how much, by rows and by bytes
     start, end ──▶ ranges ──▶ cut    the same source, or another process after a crash: what exactly
@@ -49,7 +49,7 @@ class Range(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What there is of a partition: from its first offset to the one after its last."""
+    """A partition's log: its log start offset, and the offset after its last record."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ class Limits:
     max_delay_ms: int = MAX_TRIGGER_DELAY_MS
 
 
-# ── how far ──────────────────────────────────────────────────────────────────────────
+# ── the end of a batch ───────────────────────────────────────────────────────────────
 
 
 def lags(start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]) -> Offsets:
@@ -113,7 +113,7 @@ def is_enough(
     return sum(lags(start, end).values()) >= limits.min_offsets
 
 
-# ── what exactly ─────────────────────────────────────────────────────────────────────
+# ── the ranges of a batch ────────────────────────────────────────────────────────────
 
 
 class Ranges(NamedTuple):
@@ -150,7 +150,7 @@ def ranges(
 
 
 def _cut_off(wanted: Range, kept: Range, log: Log) -> list[str]:
-    """What is missing at either end of a range."""
+    """A sentence for each loss at either end of a range."""
     told = []
     if wanted.start < kept.start:
         lost = f"offsets {wanted.start} to {kept.start - 1} are gone"

@@ -72,7 +72,7 @@ def scan(options: SourceOptions, whole: Range) -> Iterator[pa.RecordBatch]:
 def _read(
     options: SourceOptions, client: Client, whole: Range
 ) -> Generator[pa.RecordBatch, None, Range | None]:
-    """Read up to the end; returns what is left where that is no longer there."""
+    """Read a range up to its end; returns the rest of it where the log no longer has that."""
     reader = ColumnReader(
         client,
         whole.partition,

@@ -1,4 +1,4 @@
-"""The reader of a stream: what Spark asks, micro-batch by micro-batch, and what it is told.
+"""The reader of a stream (`spark.readStream`): Spark's DataSourceStreamReader, micro-batch by micro-batch.
 
     initialOffset ─▶ latestOffset ─▶ [Spark's offset log] ─▶ partitions ─▶ read, in tasks ─▶ [commit log]
                          ▲                                                                       │
@@ -70,7 +70,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """A task needs the options; connections stay where they are."""
         return StreamReader, (self.options,)
 
-    # ── what Spark asks, in its words ────────────────────────────────────────────────
+    # ── Spark's DataSourceStreamReader ───────────────────────────────────────────────
 
     def initialOffset(self) -> dict[str, Any]:
         """Where a query without a checkpoint starts."""
@@ -81,7 +81,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._initial
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """This run ends where the log ends now."""
+        """Trigger.AvailableNow: this run ends where the log ends now."""
         with reaching(self.options.kafka):
             self._opened.ends.fix()
 

@@ -1,4 +1,4 @@
-"""What a source asks of the cluster: which partitions there are, and where their logs begin and end.
+"""The source's view of the cluster: partitions of the chosen topics, their log start and end offsets.
 
     which (subscribe, subscribePattern, assign) ──▶ partitions ──▶ starts, ends, offsets at a time, bytes
 
@@ -91,7 +91,7 @@ class Topics:
         self._admin = Admin(client)
         self._has_warned = False  # of partitions that are not there
 
-    # ── which there are ──────────────────────────────────────────────────────────────
+    # ── partitions ───────────────────────────────────────────────────────────────────
 
     def find(self) -> ResolvedTopics:
         """The partitions to be read, as they are now."""
@@ -139,18 +139,18 @@ class Topics:
                 self._client.metadata.topic(name)  # raises what the broker said
         return [known[name] for name in wanted if name in known]
 
-    # ── where they begin and end ─────────────────────────────────────────────────────
+    # ── offsets ──────────────────────────────────────────────────────────────────────
 
     def starts(self, partitions: Iterable[TopicPartition]) -> Offsets:
-        """Where the logs begin; nothing of a partition that is gone."""
+        """The log start offsets; none of a partition that is gone."""
         return self._at(dict.fromkeys(self._still_there(partitions), EARLIEST))
 
     def ends(self, partitions: Iterable[TopicPartition]) -> Offsets:
-        """Where reading must stop."""
+        """The offsets at which reading stops: high watermarks, or last stable offsets for read_committed."""
         return self._at(dict.fromkeys(partitions, LATEST))
 
     def watermarks(self, partitions: Iterable[TopicPartition]) -> Offsets:
-        """Where the logs end, whatever transactions are open."""
+        """The high watermarks, whatever transactions are open."""
         return self._at(dict.fromkeys(partitions, LATEST), committed=False)
 
     def logs(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, Log]:
@@ -186,7 +186,7 @@ class Topics:
         found = self._admin.list_offsets(times, committed=isolated)
         return {partition: at.offset for partition, at in found.items()}
 
-    # ── where options point to ───────────────────────────────────────────────────────
+    # ── startingOffsets and endingOffsets ────────────────────────────────────────────
 
     def resolve(
         self, place: Place, partitions: list[TopicPartition], ends: Mapping[TopicPartition, int]

@@ -1,4 +1,4 @@
-"""Which offsets a micro-batch is made of: read from the query's own checkpoint.
+"""The offsets of a micro-batch, read from the query's own checkpoint.
 
     <checkpoint>/metadata       {"id": "6c1f…"}                         the query, over all its runs
     <checkpoint>/offsets/7      v1, settings, {"orders": {"0": 400}}    where batch 7 ends, written before it runs
@@ -43,7 +43,7 @@ class Checkpoint:
 
     @property
     def uri(self) -> str:
-        """As Spark is told."""
+        """The URI of the checkpoint, for Spark's checkpointLocation."""
         return self.files.uri
 
     def query(self) -> str:
@@ -55,7 +55,7 @@ class Checkpoint:
         return str(told["id"])
 
     def ranges(self, batch: int) -> list[Range]:
-        """What a batch reads of each partition that its query knows, be it nothing."""
+        """The range of offsets that a batch reads of each partition, be it empty."""
         ends = self._offsets(batch)
         starts = self._offsets(batch - 1) if batch else self._initial()
         found: dict[Any, Range] = {}

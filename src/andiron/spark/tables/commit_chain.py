@@ -21,7 +21,7 @@ EARLIER = -1  # the number of a batch that stands for all those whose commits ar
 
 
 class Break(NamedTuple):
-    """Offsets that no commit has, or that two have."""
+    """A gap or an overlap in the chain of commits: offsets that no commit has, or that two have."""
 
     what: str  # missing or duplicated
     range: Range

@@ -39,7 +39,7 @@ LOOK_EVERY_S = 0.2
 
 
 class Patience:
-    """How long a comparison waits for others, all in all."""
+    """How long a verification waits for open transactions and for the writer of dead letters, all in all."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.monotonic() + seconds
@@ -90,7 +90,7 @@ def read_dead_letter_offsets(
 def _await_reader(
     client: Client, letters: DeadLetters, ends: Mapping[TopicPartition, int], patience: Patience
 ) -> tuple[dict[TopicPartition, int] | None, str]:
-    """How far the reader is, if it has not come to the ends in time."""
+    """The committed offsets of the dead letters' reader, where it has not come to `ends` in time; else None."""
     if not letters.group:
         return None, ""
     reached: dict[TopicPartition, int] = {}

@@ -93,7 +93,7 @@ class DeltaTable(Table):
     # ── reading ──────────────────────────────────────────────────────────────────────
 
     def as_of_now(self) -> DeltaTable:
-        """At the version that the log has reached."""
+        """The table at the newest version of its log."""
         held = DeltaTable(self.location)
         held.log = self.log.as_of_now()
         return held
@@ -122,7 +122,7 @@ class StagedAppend:
         return sum(each.rows for each in self.parts)
 
     def commit(self, commit: TableCommit) -> None:
-        """Have the log name them."""
+        """Commit the files to Delta's log."""
         actions = [_add(each) for each in self.parts if each.rows]
         if self.opened is None:
             self.table.log.create(self.schema, actions, commit)
@@ -132,7 +132,7 @@ class StagedAppend:
             self.discard()  # a file without rows is not named
 
     def discard(self) -> None:
-        """Remove them."""
+        """Remove the staged files."""
         self.table.files.delete(self.directory)
 
 

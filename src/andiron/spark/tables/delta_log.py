@@ -40,7 +40,7 @@ class DeltaLog:
         self._held: Any = None  # the table as it was at some moment
 
     def as_of_now(self) -> DeltaLog:
-        """The same log, of which no more is read than there is at this moment."""
+        """The log as it is at this moment, without later commits."""
         held = DeltaLog(self.location, self.storage_options)
         held._held = self.open()
         return held
@@ -87,7 +87,7 @@ class DeltaLog:
         settings: Mapping[str, str] | None = None,
     ) -> None:
         """Make the table, with its first batch."""
-        with self.overtaking(commit):
+        with self.refusing_second_commit(commit):
             create_table_with_add_actions(
                 self.location,
                 delta_schema(schema),
@@ -100,7 +100,7 @@ class DeltaLog:
 
     def append(self, opened: Any, schema: StructType, actions: list[Any], commit: TableCommit) -> None:
         """Add files to the table that was opened."""
-        with self.overtaking(commit):
+        with self.refusing_second_commit(commit):
             opened.create_write_transaction(
                 actions, "append", delta_schema(schema), commit_properties=properties(commit)
             )
@@ -112,8 +112,8 @@ class DeltaLog:
         opened.create_write_transaction([], "append", opened.schema(), commit_properties=again)
 
     @contextlib.contextmanager
-    def overtaking(self, commit: TableCommit) -> Iterator[None]:
-        """Tell a commit that another run has made already from one that failed."""
+    def refusing_second_commit(self, commit: TableCommit) -> Iterator[None]:
+        """Raise AlreadyCommitted where a commit fails because another run has made it; other errors as they are."""
         try:
             yield
         except (CommitFailedError, DeltaError) as error:

@@ -1,4 +1,4 @@
-"""How much the watermark drops in a batch, asked of the running query.
+"""Late groups: how many the watermark drops in a micro-batch, asked of the running query.
 
 Spark says it in the progress of a query, after the batch; a table notes it with the batch, and so before. The numbers
 are the same metrics of the plan's stateful operators. They count groups, since rows are aggregated once

@@ -151,7 +151,7 @@ class StagedDirectory:
         return sum(each.rows for each in self.parts)
 
     def commit(self, commit: TableCommit) -> None:
-        """Rename it."""
+        """Commit: rename the staged directory to that of its batch."""
         files, target = self.table.files, f"batch={commit.batch}"
         note = f"{self.directory}/{COMMIT}"
         files.write(note, json.dumps(commit.as_json()))
@@ -165,7 +165,7 @@ class StagedDirectory:
             raise
 
     def discard(self) -> None:
-        """Remove it."""
+        """Remove the staged directory."""
         self.table.files.delete(self.directory)
 
 

@@ -1,4 +1,4 @@
-"""What the tables have in common: how rows of a query come into them.
+"""The common part of ParquetTable and DeltaTable: `append` and `appending` write a query's rows into a table.
 
     orders = typed_json(records, SCHEMA, dead_letters="orders.dead")
     query = (
@@ -118,7 +118,7 @@ class Table(ABC):
 
     @abstractmethod
     def as_of_now(self) -> Table:
-        """The same table, of which no more is seen than there is at this moment: a query may be writing it."""
+        """The table as it is at this moment, without later commits of a query that writes it."""
 
     @abstractmethod
     def commits(self) -> Iterator[TableCommit]:
@@ -155,7 +155,7 @@ def stream(rows: DataFrame, writer: TableWriter, output_mode: str) -> DataStream
 
 
 def holding(rows: DataFrame, holds: Holds | None, count: str | None) -> Holds:
-    """What is promised, if it can be."""
+    """The table's promise on its rows; raises where their columns cannot keep it."""
     if holds is not None and holds not in HOLDS:
         raise ValueError(f"holds={holds!r} is none of {', '.join(HOLDS)}")
     chosen: Holds = holds or ("count" if count else "every")

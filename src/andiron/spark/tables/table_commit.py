@@ -36,7 +36,7 @@ HOLDS: tuple[Holds, ...] = ("every", "some", "count", "other")
 
 @dataclass(frozen=True, slots=True)
 class TablePromise:
-    """What a table has to do with the records of its ranges, so that it can be held to it.
+    """The promise of a table on the records of its ranges, which `andiron table verify` checks.
 
     every   each record is a row, or a dead letter; its columns topic, partition and offset say which
     some    a selection: no record is there twice, and none from elsewhere

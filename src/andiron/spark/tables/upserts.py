@@ -98,10 +98,10 @@ class StagedMerge:
         return int(self.collected.num_rows)
 
     def commit(self, commit: TableCommit) -> None:
-        """Merge them."""
+        """Merge the rows into the Delta table by key."""
         delta = self.into.log
         if self.opened is None and self.rows:
-            with delta.overtaking(commit):
+            with delta.refusing_second_commit(commit):
                 deltalake.write_deltalake(
                     delta.location,
                     self.collected,
@@ -120,11 +120,11 @@ class StagedMerge:
             self._vacuum()
 
     def discard(self) -> None:
-        """Nothing was written."""
+        """Nothing to remove: no file was written."""
 
     def _merge(self, commit: TableCommit) -> None:
         same = " AND ".join(f"(old.`{key}` IS NOT DISTINCT FROM new.`{key}`)" for key in self.into.keys)
-        with self.into.log.overtaking(commit):
+        with self.into.log.refusing_second_commit(commit):
             merger = self.opened.merge(
                 self.collected,
                 same,

@@ -35,7 +35,7 @@ class Finding(NamedTuple):
         return f"{where}: {self.detail}" if where else self.detail
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The finding as JSON."""
         told: dict[str, Any] = {"what": self.what, "detail": self.detail, "batch": self.batch}
         if self.range is not None:
             (topic, partition), start, end = self.range
@@ -64,7 +64,7 @@ class Verdict:
         return not self.findings
 
     def as_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The verdict as JSON."""
         numbers = ("batches", "offsets", "records", "rows", "dead_letters", "gone", "late", "unjudged")
         return {
             "agrees": self.agrees,

@@ -98,10 +98,10 @@ class _Verification:
         self.open = self.undecided = 0  # offsets of open transactions; records that may become dead letters
 
     def prepare(self, patience: Patience, reader_group: str) -> None:
-        """See how far everybody is, and wait a while for those who are behind the table."""
+        """Read the ends of logs, dead letters and their reader's group, and wait a while for those behind the table."""
         self.tops = self._logs(committed=False)
         self.logs = self._logs(committed=self.committed)
-        patience.wait(self._has_come_up)
+        patience.wait(self._has_no_open_transaction)
         self.compacted = {topic for topic in {each.topic for each in self.logs} if self._is_compacted(topic)}
         if self.letters is not None and reader_group:
             self.letters = self.letters._replace(group=reader_group)
@@ -113,9 +113,9 @@ class _Verification:
         if self.promise.holds == "count":
             self._compare_sums()
         else:
-            self._look_for_strangers()
-            self._leave_open(self.open, OPEN)
-            self._leave_open(self.undecided, self.dead.why)
+            self._report_rows_outside()
+            self._count_unjudged(self.open, OPEN)
+            self._count_unjudged(self.undecided, self.dead.why)
         if self.verdict.gone:
             self.verdict.remarks.append(
                 f"{self.verdict.gone:,} offsets are gone from the log, and are taken on trust"
@@ -201,8 +201,8 @@ class _Verification:
 
     # ── the whole table ──────────────────────────────────────────────────────────────
 
-    def _look_for_strangers(self) -> None:
-        """Rows that belong to no range."""
+    def _report_rows_outside(self) -> None:
+        """Report rows of the table that belong to no range of a commit."""
         total = self.table.count_rows()
         if total != self.verdict.rows:
             told = f"{total - self.verdict.rows:,} rows are of offsets that no batch has"
@@ -219,7 +219,7 @@ class _Verification:
             verdict.remarks.append(f"the log is not whole any more, so the sum of {column!r} proves little")
             short = max(short, 0)
         if short and -self.open <= short <= self.undecided:
-            self._leave_open(abs(short), OPEN if short < 0 else self.dead.why)
+            self._count_unjudged(abs(short), OPEN if short < 0 else self.dead.why)
         elif short < 0:
             told = f"{column!r} adds up to {counted:,}, {-short:,} more than the records of the log"
             verdict.findings.append(Finding("duplicated", told, offsets=-short))
@@ -232,8 +232,8 @@ class _Verification:
             told = f"{column!r} adds up to {counted:,}, and {short:,} records of the log are not counted"
             verdict.findings.append(Finding("missing", told, offsets=short))
 
-    def _leave_open(self, records: int, why: str) -> None:
-        """So many cannot be judged."""
+    def _count_unjudged(self, records: int, why: str) -> None:
+        """Count records as unjudged, with the reason."""
         if records:
             self.verdict.unjudged += records
             self.verdict.remarks.append(f"{records:,} of the records cannot be judged yet: {why}")
@@ -249,15 +249,15 @@ class _Verification:
     # ── the log ──────────────────────────────────────────────────────────────────────
 
     def _logs(self, *, committed: bool) -> dict[TopicPartition, Log]:
-        """From where to where each log goes; those that are not there are left out."""
+        """Log start and end offsets of each partition; those that do not exist are left out."""
         found: dict[TopicPartition, Log] = {}
         for topic in sorted({each.topic for each in self.ends}):
             there = logs_of(Admin(self.client), topic, committed=committed)
             found.update({each: log for each, log in there.items() if each in self.ends})
         return found
 
-    def _has_come_up(self) -> bool:
-        """Whether no transaction is open in what the table holds."""
+    def _has_no_open_transaction(self) -> bool:
+        """Whether no transaction is open below the offsets that the table holds."""
         if all(log.end >= min(self.ends[each], self.tops[each].end) for each, log in self.logs.items()):
             return True
         self.logs = self._logs(committed=self.committed)

@@ -1,8 +1,8 @@
 """JoinGroup (key 11), versions 0-9: a member of a classic group enters a rebalance.
 
 Version 1 tells the rebalance timeout apart from the session's, 4 sends a newcomer back with its member
-id, 5 adds static members, 7 answers with the protocol type, 8 takes a reason, 9 lets the coordinator
-tell a rejoining leader that the assignment stands. Flexible since 6.
+id (KIP-394), 5 adds static members (KIP-345), 7 answers with the protocol type, 8 takes a reason (KIP-800),
+9 lets the coordinator tell a rejoining leader that the assignment stands (KIP-814). Flexible since 6.
 """
 
 from __future__ import annotations

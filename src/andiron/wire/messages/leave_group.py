@@ -1,6 +1,7 @@
 """LeaveGroup (key 13), versions 0-5: members of a classic group go.
 
-From version 3 on it names several members, static ones too, each answered by itself; 5 takes a reason.
+From version 3 on it names several members, static ones too (KIP-345), each answered by itself; 5 takes a
+reason (KIP-800).
 Flexible since 4.
 """
 

@@ -70,7 +70,7 @@ def test_what_its_creation_would_refuse_is_refused_at_the_start(given, made_with
 
 
 @pytest.mark.parametrize("given", ["offsets.topic.num.partitions", "transaction.state.log.num.partitions"])
-def test_so_are_more_partitions_than_one_request_may_create(given):
+def test_an_internal_topic_with_more_partitions_than_one_request_may_create_is_refused(given):
     assert NodeSettings.load(PROPERTIES | {given: str(PARTITIONS_MAX)})
     with pytest.raises(SettingError, match=given):
         NodeSettings.load(PROPERTIES | {given: str(PARTITIONS_MAX + 1)})
@@ -96,7 +96,7 @@ def test_they_cannot_be_changed_while_it_runs_to_what_would_be_refused():
         assert error_of(answer) == "INVALID_REQUEST"
 
 
-def test_there_are_two_of_them():
+def test_the_internal_topics_are_consumer_offsets_and_transaction_state():
     assert sorted(INTERNAL) == [OFFSETS, TRANSACTIONS]
 
 

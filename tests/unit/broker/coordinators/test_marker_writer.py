@@ -96,13 +96,13 @@ def test_every_partition_gets_its_marker(world):
     assert end_marker_of(last) == (True, 3)
 
 
-def test_one_that_is_not_here_keeps_the_others_from_nothing(world):
+def test_a_partition_that_is_not_here_does_not_hold_up_markers_of_others(world):
     world.host(B)
 
     assert world.outcome(A, B) == {A: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, B: ErrorCode.NONE}
 
 
-def test_one_that_refuses_says_why(world):
+def test_a_partition_that_refuses_a_marker_says_why(world):
     opened(world.host(A), epoch=5)
 
     assert world.outcome(A) == {A: ErrorCode.INVALID_PRODUCER_EPOCH}
@@ -125,7 +125,7 @@ def test_a_marker_counts_when_it_is_committed(world):
     assert wait.then() == {A: ErrorCode.NONE, B: ErrorCode.NONE}
 
 
-def test_one_that_comes_again_counts_when_the_first_is_committed(world):
+def test_a_marker_sent_twice_counts_when_the_first_is_committed(world):
     partition = world.host(A, flush_messages=1)
     again = of_producer(epoch=1, version=2)
     first = world.write(A, marker=again)

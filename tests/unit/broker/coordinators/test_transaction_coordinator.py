@@ -317,7 +317,7 @@ def test_if_that_cannot_be_written_it_is_tried_again(node):
     assert (markers(node), state(node)) == ([(False, 1)], "CompleteAbort")
 
 
-def test_so_is_one_that_was_loaded(node):
+def test_a_transaction_that_was_loaded_is_aborted_at_its_timeout(node):
     write(node, begun(node, timeout_ms=20_000))
     node.advance(15_000)
 

@@ -54,7 +54,7 @@ def test_on_a_controllers_listener_only_the_leader_answers():
     assert said(answer) == "NONE"
 
 
-def test_another_cluster_is_not_this_one():
+def test_a_voter_of_another_cluster_is_not_added():
     made = grown()
     request = add_request(made, 4)
     request.cluster_id = "another"

@@ -28,7 +28,7 @@ def test_a_broker_that_is_not_known_in_this_life_gets_none(three, broker, epoch,
     assert three.error(three.leader, AllocateProducerIdsRequest(broker, epoch)) == code
 
 
-def test_who_is_not_the_controller_gives_none(three):
+def test_a_node_that_is_not_the_controller_gives_no_producer_ids(three):
     assert three.error(three.follower, AllocateProducerIdsRequest(1, three.epoch_of(1))) == "NOT_CONTROLLER"
 
 

@@ -52,7 +52,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("kind", "name", "configs", "code"), REFUSED.values(), ids=REFUSED)
-def test_what_is_refused(node, kind, name, configs, code):
+def test_alter_configs_refuses_settings_that_cannot_be(node, kind, name, configs, code):
     node.create("t")
     before = node.log("t").settings
 

@@ -30,7 +30,7 @@ def test_controllers_name_what_is_theirs(node):
     assert ApiKey.PRODUCE not in told
 
 
-def test_it_is_true_but_for_the_oldest_versions_of_produce():
+def test_api_versions_are_those_served_but_for_the_oldest_of_produce():
     apart = {key for key, handler in HANDLERS.items() if handler.advertised != handler.served}
 
     assert apart == {0}

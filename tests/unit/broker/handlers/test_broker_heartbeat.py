@@ -14,7 +14,7 @@ def beat(three, broker, read=None, epoch=None, **how):
 
 
 @every_version_of(BrokerHeartbeatRequest)
-def test_one_that_is_let_in_hears_so(three, version):
+def test_a_broker_that_is_unfenced_hears_so(three, version):
     answer = three.ask(three.leader, beat(three, three.follower), version)
 
     assert (error_of(answer), answer.is_fenced, answer.is_caught_up, answer.should_shut_down) == (
@@ -22,7 +22,7 @@ def test_one_that_is_let_in_hears_so(three, version):
     )  # fmt: skip
 
 
-def test_one_that_would_leave_is_let_go_when_others_lead(three):
+def test_a_broker_in_controlled_shutdown_may_go_when_others_lead(three):
     number = next(n for n in (2, 3) if n != three.leader)  # it leads nothing
     answer = three.ask(three.leader, beat(three, number, want_shut_down=True))
     assert error_of(answer) == "NONE"
@@ -34,11 +34,11 @@ def test_one_that_would_leave_is_let_go_when_others_lead(three):
     assert number not in three.cluster.image_of("t").isr
 
 
-def test_one_in_another_life_is_told_so(three):
+def test_a_heartbeat_with_another_broker_epoch_is_refused(three):
     assert three.error(three.leader, beat(three, three.follower, epoch=1)) == "STALE_BROKER_EPOCH"
 
 
-def test_one_that_nobody_knows_is_told_so(three):
+def test_a_heartbeat_of_an_unregistered_broker_is_refused(three):
     assert three.error(three.leader, beat(three, 9, epoch=1)) == "BROKER_ID_NOT_REGISTERED"
 
 

@@ -29,7 +29,7 @@ def test_the_same_life_may_ask_again(three):
     assert (error_of(first), error_of(again)) == ("NONE", "NONE")
 
 
-def test_another_life_is_refused_while_one_is_alive(three):
+def test_another_incarnation_is_refused_while_one_is_alive(three):
     taken = three.follower
 
     assert three.error(three.leader, registering(broker=taken)) == "DUPLICATE_BROKER_REGISTRATION"

@@ -94,7 +94,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("wanted", "code"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_made(node, wanted, code):
+def test_topics_that_cannot_be_created_are_refused(node, wanted, code):
     [result] = create(node, wanted)
 
     assert error_of(result) == code

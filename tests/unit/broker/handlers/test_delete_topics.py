@@ -32,7 +32,7 @@ def test_a_topic_by_its_id(node):
     assert (result.name, result.topic_id, error_of(result)) == ("t", topic_id, "NONE")
 
 
-def test_its_files_get_another_name_at_once_and_go_a_minute_later(node):
+def test_files_of_a_deleted_topic_are_renamed_at_once_and_go_a_minute_later(node):
     node.create("t")
     delete(node, "t")
     folders = [name for name in node.disk.names("/data") if name.startswith("t-0")]
@@ -101,7 +101,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("wanted", "code"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_deleted(node, wanted, code):
+def test_topics_that_cannot_be_deleted_are_refused(node, wanted, code):
     node.create("t")
 
     [result] = node.ask(DeleteTopicsRequest([wanted], [], 1_000), 6).responses

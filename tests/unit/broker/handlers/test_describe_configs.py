@@ -137,7 +137,7 @@ def test_a_group_has_the_brokers_defaults_and_what_was_given_to_it(node):
      (TOPIC, "", "INVALID_TOPIC_EXCEPTION"), (BROKER, "7", "INVALID_REQUEST"), (BROKER, "x", "INVALID_REQUEST"),
      (99, "t", "INVALID_REQUEST"), (32, "", "INVALID_REQUEST")],
 )  # fmt: skip
-def test_what_has_no_settings_here(node, kind, name, code):
+def test_resources_without_settings_are_refused(node, kind, name, code):
     node.create("t")
 
     result = describe(node, kind, name)

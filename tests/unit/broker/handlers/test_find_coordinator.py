@@ -29,7 +29,7 @@ def test_of_several_each_is_answered(node, version):
     ]  # fmt: skip
 
 
-def test_what_has_no_coordinator_at_all(node):
+def test_keys_without_a_coordinator_are_refused(node):
     old = node.ask(FindCoordinatorRequest(key="g", key_type=9), 3)
     new = node.ask(FindCoordinatorRequest(key_type=9, coordinator_keys=["g"]), 4)
 

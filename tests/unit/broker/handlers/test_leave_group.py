@@ -44,7 +44,7 @@ def test_a_member_that_leaves_is_out_at_once(coordinator, version):
 
 
 @every_version(leave_group)
-def test_whoever_was_waited_for_is_waited_for_no_longer(coordinator, version):
+def test_a_rebalance_does_not_wait_for_a_member_that_left(coordinator, version):
     member = joined(coordinator)
     waiting = send_join(coordinator)
 
@@ -55,7 +55,7 @@ def test_whoever_was_waited_for_is_waited_for_no_longer(coordinator, version):
 
 
 @every_version(leave_group)
-def test_one_that_is_no_member(coordinator, version):
+def test_a_leave_of_an_unknown_member_is_refused(coordinator, version):
     joined(coordinator)
 
     answer = coordinator.ask(leave_request("who?"), version)

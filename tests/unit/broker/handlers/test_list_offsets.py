@@ -60,7 +60,7 @@ def test_the_largest_timestamp_finds_its_first_record(filled):
     assert place(filled, MAX_TIMESTAMP) == (START + 50, 2)
 
 
-def test_there_are_no_tiers(filled):
+def test_tiered_offsets_are_none(filled):
     assert place(filled, EARLIEST_LOCAL) == (-1, 0)
     assert place(filled, LATEST_TIERED) == NOWHERE
     assert place(filled, NOT_YET_TIERED) == NOWHERE

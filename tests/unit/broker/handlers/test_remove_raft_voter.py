@@ -18,7 +18,7 @@ def test_a_broker_passes_it_on():
     made.until(lambda: all_agree(made, [1, 2]))
 
 
-def test_another_cluster_is_not_this_one():
+def test_a_voter_of_another_cluster_is_not_removed():
     made = grown()
     request = remove_request(made, 3)
     request.cluster_id = "another"

@@ -84,7 +84,7 @@ def test_a_refusal_has_no_assignment(coordinator, version, who, group, code):
 
 
 @every_version(sync_group)
-def test_another_generation_is_not_this_one(coordinator, version):
+def test_a_sync_of_another_generation_is_refused(coordinator, version):
     member = joined(coordinator)
 
     answer = coordinator.ask(sync_request(Member(member.id, 7)), version)

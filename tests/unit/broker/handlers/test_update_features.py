@@ -125,7 +125,7 @@ def test_what_cannot_be_is_refused(three, updates, code):
     assert three.raft(three.leader).partition.log.end == before
 
 
-def test_there_is_no_way_back():
+def test_kraft_version_cannot_be_lowered():
     node = SmallNode()
     node.connect(9, "CONTROLLER")
     assert error_of(node.ask(updating(change("kraft.version", 1)), conn=9)) == "NONE"

@@ -59,7 +59,7 @@ def test_a_candidate_of_an_older_epoch_is_told_of_the_present_one(three):
     assert (answer.leader_id, answer.leader_epoch) == (three.leader, three.epoch)
 
 
-def test_who_only_asks_whether_it_would_costs_nobody_an_epoch(three):
+def test_a_pre_vote_costs_nobody_an_epoch(three):
     number, before = three.follower, three.epoch
 
     answer = ask(three, number, pre_vote=True, epoch=before, end=(before, MUCH), candidate=three.leader)
@@ -128,7 +128,7 @@ def test_what_no_candidate_can_say_of_itself_is_refused(three, claim):
         VoteRequest(CLUSTER_ID, -1, [VoteRequestTopic(METADATA, [])]),
     ],
 )
-def test_there_is_one_election_only(three, request_):
+def test_a_vote_is_about_the_metadata_partition_only(three, request_):
     assert error_of(three.ask(1, request_)) == "INVALID_REQUEST"
 
 

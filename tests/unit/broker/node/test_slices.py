@@ -47,7 +47,7 @@ def test_what_needs_one_slice_is_done_at_once():
     assert [*nothing_before(7)] == []
 
 
-def test_two_take_turns():
+def test_two_sliced_requests_take_turns():
     work = LongWork()
     assert work.begin(1, lasting(3, conn=1)) == work.begin(2, lasting(2, conn=2)) == []
 

@@ -67,7 +67,7 @@ def test_who_has_nothing_to_wait_for_and_nobody_before_it_goes_at_once(connectio
     assert not connection.turns.is_waiting(1)
 
 
-def test_nobody_overtakes(connection):
+def test_no_batch_overtakes_another_of_its_connection(connection):
     first = connection.send("a")
     connection.send("b", waits=False)
     third = connection.send("c")

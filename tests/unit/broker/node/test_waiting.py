@@ -38,7 +38,7 @@ def test_a_wake_answers_those_whose_time_has_come_and_only_once():
     assert room.expire(1_000) == []
 
 
-def test_others_are_not_woken():
+def test_waits_for_another_partition_are_not_woken():
     room, door = WaitingRoom(), Door()
     room.admit(waiting_for(door, "a"), 1, told(1))
     door.open = True

@@ -35,7 +35,7 @@ def test_a_node_alone_keeps_nothing_of_transactions_that_are_over():
     assert sum(each.entries for each in census(node.node.broker)) < 60
 
 
-def test_nor_does_a_follower_that_nobody_asks_for_anything():
+def test_followers_keep_no_ended_transactions():
     cluster = small_cluster()
     create(cluster, "t", (1, 2, 3))
     producer = begin(cluster)

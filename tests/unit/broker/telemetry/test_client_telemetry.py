@@ -141,7 +141,7 @@ def test_other_subscriptions_are_asked_for_again(node):
     assert push(node, answer) == "UNKNOWN_SUBSCRIPTION_ID"
 
 
-def test_who_is_silent_is_forgotten(node):
+def test_a_client_that_pushes_no_more_is_forgotten(node):
     subscribe(node)
     push(node, ask(node))
 

@@ -62,7 +62,7 @@ def test_a_broker_that_is_dead_can_be_emptied(cluster: ScriptedCluster, run: Run
 
 
 def test_a_broker_that_nobody_knows_is_one_line(cluster: ScriptedCluster, run: Run) -> None:
-    assert run("drain", 9, fails=1).stderr == "andiron: there is no broker 9; there are 1, 2, 3\n"
+    assert run("drain", 9, fails=1).stderr == "andiron: there is no broker 9; the cluster has 1, 2, 3\n"
 
 
 def test_an_empty_broker_has_nothing_to_lose(cluster: ScriptedCluster, run: Run) -> None:

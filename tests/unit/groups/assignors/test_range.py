@@ -12,7 +12,7 @@ def reader(id: str, *topics: bytes, instance_id: str | None = None) -> Subscribe
     return Subscriber(id, instance_id, topics, {})
 
 
-def test_the_first_have_one_more():
+def test_the_first_members_get_one_partition_more():
     assignment = assign([reader("a", T), reader("b", T), reader("c", T)], {T: 7})
 
     assert assignment == {"a": {T: (0, 1, 2)}, "b": {T: (3, 4)}, "c": {T: (5, 6)}}
@@ -28,7 +28,7 @@ def test_static_members_stand_first():
     assert assignment == {"z": {T: (0,)}, "a": {T: (1,)}}
 
 
-def test_a_topic_goes_to_those_who_read_it():
+def test_a_topic_is_assigned_to_its_subscribers_only():
     assignment = assign([reader("a", T), reader("b", T, U)], {T: 2, U: 2})
 
     assert assignment == {"a": {T: (0,)}, "b": {T: (1,), U: (0, 1)}}

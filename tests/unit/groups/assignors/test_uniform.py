@@ -12,7 +12,7 @@ def reader(id: str, *topics: bytes, owned: dict[bytes, tuple[int, ...]] | None =
     return Subscriber(id, None, topics, owned or {})
 
 
-def test_nobody_gets_nothing():
+def test_an_assignment_without_members_is_empty():
     assert assign([], {T: 3}) == {}
 
 
@@ -37,13 +37,13 @@ def test_each_topic_stays_spread_over_the_members():
     assert {len(share) for share in assignment["b"].values()} == {5}
 
 
-def test_what_is_gone_is_not_assigned():
+def test_partitions_that_are_gone_are_not_assigned():
     had = {T: (0, 1, 9), U: (0,)}
 
     assert assign([reader("a", T, owned=had)], {T: 2}) == {"a": {T: (0, 1)}}
 
 
-def test_two_that_say_they_had_the_same_do_not_both_keep_it():
+def test_two_members_that_owned_the_same_partition_do_not_both_keep_it():
     both = {T: (0, 1)}
 
     assignment = assign([reader("a", T, owned=both), reader("b", T, owned=both)], {T: 2})
@@ -51,13 +51,13 @@ def test_two_that_say_they_had_the_same_do_not_both_keep_it():
     assert sorted(assignment["a"][T] + assignment["b"][T]) == [0, 1]
 
 
-def test_one_who_reads_more_leaves_what_is_shared_to_the_others():
+def test_a_member_with_more_topics_leaves_shared_ones_to_the_others():
     assignment = assign([reader("a", T), reader("b", T, U)], {T: 2, U: 2})
 
     assert assignment == {"a": {T: (0, 1)}, "b": {U: (0, 1)}}
 
 
-def test_a_partition_goes_to_one_who_has_two_less():
+def test_a_partition_moves_to_a_member_that_has_two_less():
     standing = [reader("a", T, owned={T: (0, 1, 2)}), reader("b", T, U)]
 
     assignment = assign(standing, {T: 3, U: 1})

@@ -72,7 +72,7 @@ def test_a_group_that_rebalances_is_described_without_a_protocol():
     assert [each.member_assignment for each in described_group.members] == [b"1", b"2"]
 
 
-def test_whoever_waits_is_told_why_it_need_not():
+def test_a_member_that_waits_for_join_or_sync_is_answered_with_the_error():
     group, outcome = stable_group(), Outcome()
     first, second = group.members.values()
     join, sync = group.await_join(first), Promise()

@@ -84,7 +84,7 @@ def test_a_static_member_under_another_id_leads_if_it_led():
     assert group.static_member("i").id == "a2"
 
 
-def test_whoever_says_it_is_a_member_must_be_one():
+def test_a_request_with_an_unknown_member_id_is_refused():
     group = group_of(member("a", instance="i"), member("b"))
 
     assert group.check_member("a", "i").id == "a"
@@ -120,7 +120,7 @@ def test_a_group_supports_who_has_a_protocol_in_common_with_all():
     assert not group.supports("consumer", {})
 
 
-def test_what_only_those_did_not_support_who_have_gone_or_changed_is_supported():
+def test_a_protocol_that_only_former_members_lacked_is_supported():
     group = group_of(member("a", ROBIN), member("b", RANGE), member("c", RANGE))
 
     group.remove("b")
@@ -146,7 +146,7 @@ def test_nobody_gets_a_protocol_that_not_all_support():
     )
 
 
-def test_all_wait_as_long_as_the_slowest():
+def test_a_rebalance_waits_for_the_longest_rebalance_timeout():
     assert group_of(member("a"), member("b", rebalance_timeout_ms=99)).rebalance_timeout_ms == 99
     assert group_of(state=ClassicState.EMPTY).rebalance_timeout_ms == 0
 
@@ -273,7 +273,7 @@ def test_a_transaction_of_one_who_does_not_say_who_it_is_commits():
     assert refusal(group, Caller("x", None, 1), transactional=True) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_anybody_may_fetch():
+def test_anybody_may_fetch_the_offsets_of_a_classic_group():
     group_of(member("a")).check_fetch(NOBODY)
 
 
@@ -352,8 +352,8 @@ def test_a_group_is_removed_by_one_record():
     assert group.tombstones() == [GroupRecord(GroupMetadataKey("g"), None)]
 
 
-def test_what_members_say_is_told_apart_from_what_it_takes_to_keep_them():
+def test_metadata_bytes_of_members_are_less_than_the_memory_they_take():
     group = ClassicGroup("g", Timers(), Millis(0))
     for number in range(100):
-        group.expect(f"m{number}")
-    assert group.bytes_said < 100 * 10 < group.bytes_held
+        group.add_pending(f"m{number}")
+    assert group.metadata_bytes < 100 * 10 < group.bytes_held

@@ -38,7 +38,7 @@ def stable(*instances: str | None, **settings: int) -> tuple[Classic, list[str]]
 # ── newcomers ────────────────────────────────────────────────────────────────────────
 
 
-def test_no_more_join_than_can_say_something_of_themselves():
+def test_a_group_takes_no_newcomer_beyond_its_bound_on_protocol_metadata():
     classic = Classic()
     for _ in range(GROUP_BATCHES + 1):
         classic.arrive({"range": bytes(BATCH_MAX - 100)})
@@ -62,7 +62,7 @@ def test_a_dynamic_member_is_sent_back_with_an_id_made_of_its_client_id():
     assert list(classic.group().members) == [response.member_id]
 
 
-def test_ids_differ():
+def test_two_newcomers_get_different_member_ids():
     chance = Chance(1)
 
     assert uuid_text(chance) != uuid_text(chance)

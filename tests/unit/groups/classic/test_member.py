@@ -22,11 +22,11 @@ def test_metadata_belongs_to_a_protocol():
     assert member().metadata(None) == b""
 
 
-def test_a_member_that_likes_something_else_better_says_something_else():
-    assert member().says({"sticky": b"s", "range": b"r"})
-    assert not member().says({"range": b"r", "sticky": b"s"})
-    assert not member().says({"sticky": b"s", "range": b"x"})
-    assert not member().says({"sticky": b"s"})
+def test_a_member_that_prefers_another_protocol_has_other_protocols():
+    assert member().has_protocols({"sticky": b"s", "range": b"r"})
+    assert not member().has_protocols({"range": b"r", "sticky": b"s"})
+    assert not member().has_protocols({"sticky": b"s", "range": b"x"})
+    assert not member().has_protocols({"sticky": b"s"})
 
 
 def test_a_member_that_waits_may_be_silent_unless_it_is_new():

@@ -249,7 +249,7 @@ def test_sessions_begin_when_the_log_has_been_read():
     assert TimerKey("classic-session", GROUP, first) in world.timers
 
 
-def test_the_latest_record_counts():
+def test_the_latest_record_of_a_group_counts():
     def record(generation: int, *members: str) -> GroupRecord:
         named = [MemberMetadata(each, None, "", "", 1, 1) for each in members]
         return GroupRecord(GroupMetadataKey("g"), GroupMetadataValue("t", generation, "p", None, 0, named))
@@ -326,7 +326,7 @@ def test_a_group_that_is_taken_over_is_written_as_it_comes(rebalance):
     assert classic.heartbeat("a", 7) is expected
 
 
-def test_time_passes_in_a_group_that_completes():
+def test_members_that_do_not_sync_are_removed_with_their_session():
     classic, members = completing(2)
     assert classic.group().state == ClassicState.COMPLETING_REBALANCE
 

@@ -64,7 +64,7 @@ def test_a_group_without_members_is_restored_empty():
     assert written(group).value == GroupMetadataValue("consumer", 4, None, None, 9, [])
 
 
-def test_old_records_say_less():
+def test_group_records_of_old_versions_are_restored():
     group = restored(
         "g",
         GroupMetadataValue("consumer", 4, "range", "a", -1, [MemberMetadata("a", None, "", "", -1, 10)]),
@@ -88,7 +88,7 @@ def test_a_record_that_contradicts_itself_makes_a_group_that_works():
     assert group.leader is None
 
 
-def test_a_group_on_its_way_is_not_written():
+def test_a_group_in_a_rebalance_is_not_written():
     group = stable_group()
     group.state = ClassicState.COMPLETING_REBALANCE
 

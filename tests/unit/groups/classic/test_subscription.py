@@ -21,7 +21,7 @@ def test_members_read_what_any_of_them_names():
     assert subscribed_topics([said("a"), said("b", "a"), said()]) == {"a", "b"}
 
 
-def test_nobody_reads_nothing():
+def test_no_subscriptions_are_no_topics():
     assert subscribed_topics([]) == frozenset()
 
 

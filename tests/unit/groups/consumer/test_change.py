@@ -46,7 +46,7 @@ class Changes:
 
     def says(self, id: str, profile: Profile, owned=()) -> list[str]:
         change = self.change()
-        change.settle(self.group.members.get(id, Member(id)), profile, owned)
+        change.apply(self.group.members.get(id, Member(id)), profile, owned)
         return self.apply(change)
 
 
@@ -54,7 +54,7 @@ def test_a_change_touches_nothing_until_it_is_replayed():
     changes = Changes()
     change = changes.change()
 
-    member = change.settle(Member("a"), READS_T, [])
+    member = change.apply(Member("a"), READS_T, [])
 
     assert (member.epoch, change.epoch, change.moved) == (2, 2, True)
     assert (changes.group.epoch, changes.group.members) == (1, {})
@@ -118,7 +118,7 @@ def test_a_member_is_replaced_with_all_that_it_had():
     change = changes.change()
 
     before = change.replace(former, "b")
-    after = change.settle(before, former.profile, [])
+    after = change.apply(before, former.profile, [])
 
     assert changes.apply(change) == [
         "-CurrentMemberAssignment", "-TargetAssignmentMember", "-MemberMetadata",
@@ -129,13 +129,13 @@ def test_a_member_is_replaced_with_all_that_it_had():
     assert list(changes.group.targets) == ["b"]
 
 
-def test_also_when_it_reads_something_else_from_now_on():
+def test_a_member_is_replaced_also_with_another_subscription():
     changes = Changes()
     changes.says("a", READS_T._replace(instance_id="i"))
     change = changes.change()
     before = change.replace(changes.group.members["a"], "b")
 
-    after = change.settle(before, before.profile._replace(topics=("t", "u")), [])
+    after = change.apply(before, before.profile._replace(topics=("t", "u")), [])
     changes.apply(change)
 
     assert after.is_reconciled_to(changes.group.epoch)
@@ -143,14 +143,14 @@ def test_also_when_it_reads_something_else_from_now_on():
     assert list(changes.group.targets) == ["b"]
 
 
-def test_a_member_can_settle_for_the_last_target():
+def test_a_member_is_reconciled_with_the_last_target_unless_it_is_stale():
     changes = Changes()
     changes.says("a", READS_T)
     change = changes.change()
     stale = changes.change()
 
-    after = change.settle_for_the_last_target(Member("b"), READS_T._replace(topics=()), [])
-    before = stale.settle_for_the_last_target(Member("b"), READS_T, [])
+    after = change.apply_with_last_target(Member("b"), READS_T._replace(topics=()), [])
+    before = stale.apply_with_last_target(Member("b"), READS_T, [])
 
     assert (change.is_stale, after.epoch) == (False, 2)
     assert (stale.is_stale, before.epoch) == (True, 0)

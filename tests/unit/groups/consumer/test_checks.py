@@ -43,7 +43,7 @@ def refusal(request: ConsumerGroupHeartbeatRequest, version: int = 1) -> ErrorCo
         request(server_assignor="range"),
     ],
 )
-def test_a_sound_request_is_taken(sound):
+def test_a_valid_heartbeat_passes_the_checks(sound):
     assert refusal(sound) is ErrorCode.NONE
 
 
@@ -62,7 +62,7 @@ def test_a_sound_request_is_taken(sound):
         request(-3),
     ],
 )
-def test_one_that_contradicts_itself_is_not(unsound):
+def test_a_heartbeat_that_contradicts_itself_is_refused(unsound):
     assert refusal(unsound) is ErrorCode.INVALID_REQUEST
 
 
@@ -92,7 +92,7 @@ def test_a_member_comes_with_the_epoch_that_it_was_given():
     assert fenced(4, [0])
 
 
-def test_or_with_the_one_before_if_it_owns_nothing_that_it_may_have_lost():
+def test_a_member_may_come_with_its_previous_epoch_if_all_it_owns_is_assigned():
     assert not fenced(5, [0])
     assert not fenced(5, [])
     assert fenced(5, [0, 2])

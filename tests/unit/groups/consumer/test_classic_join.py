@@ -29,7 +29,7 @@ def test_a_newcomer_is_given_an_id_first():
     assert coordinator.written == []
 
 
-def test_before_version_4_it_is_taken_at_once():
+def test_before_version_4_a_classic_newcomer_joins_at_once():
     coordinator, _ = consumer_group()
 
     response = coordinator.ask(OldConsumer(coordinator, "t").request(), 3)
@@ -38,7 +38,7 @@ def test_before_version_4_it_is_taken_at_once():
     assert response.member_id in coordinator.group.members
 
 
-def test_it_is_answered_at_once_without_a_leader_and_with_its_epoch_as_the_generation():
+def test_a_classic_join_is_answered_at_once_with_the_member_epoch_as_generation():
     coordinator, _ = consumer_group()
     old = OldConsumer(coordinator, "t")
 
@@ -74,7 +74,7 @@ def test_a_member_without_anything_in_common_is_refused():
     assert refusal(coordinator, second, protocols=[*other, spoken]) is ErrorCode.MEMBER_ID_REQUIRED
 
 
-def test_one_that_says_what_cannot_be_read_is_refused():
+def test_a_subscription_that_cannot_be_read_is_refused():
     coordinator, _ = consumer_group()
     garbage = [JoinGroupRequestProtocol("range", b"\0")]
 
@@ -132,7 +132,7 @@ def test_when_it_replaces_the_last_one_that_spoke_the_new_protocol_the_group_is_
     assert coordinator.refusal(new.request()) is ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_with_a_rebalance_if_the_targets_are_out_of_date():
+def test_a_downgraded_group_rebalances_if_its_targets_are_out_of_date():
     coordinator = Coordinator()
     new = Consumer(coordinator, "n", "t", instance_id="i")
     settle(new)

@@ -32,7 +32,7 @@ def mixed(eager: bool = False) -> tuple[Coordinator, Consumer, OldConsumer]:
     return coordinator, new, old
 
 
-def test_both_get_their_share():
+def test_classic_and_consumer_members_both_get_partitions():
     coordinator, new, old = mixed()
 
     assert sorted([*new.partitions(), *old.owned["t"]]) == [0, 1, 2, 3]
@@ -40,7 +40,7 @@ def test_both_get_their_share():
     assert old.beat() is ErrorCode.NONE
 
 
-def test_the_old_one_is_told_to_join_when_there_is_a_new_target_and_when_something_is_free():
+def test_a_classic_member_is_told_to_join_by_a_new_target_and_by_a_free_partition():
     coordinator, new, old = mixed()
     third = Consumer(coordinator, "o", "t")
     third.beat()
@@ -57,7 +57,7 @@ def test_the_old_one_is_told_to_join_when_there_is_a_new_target_and_when_somethi
     assert sorted([*third.partitions(), *old.owned["t"]]) == [0, 1, 2, 3]
 
 
-def test_a_cooperative_one_joins_again_when_it_has_given_up_what_it_should():
+def test_a_cooperative_member_joins_again_after_it_revoked():
     coordinator, new, old = mixed()
     coordinator.topics.put("t", 8)
     settle(new)
@@ -76,7 +76,7 @@ def test_a_cooperative_one_joins_again_when_it_has_given_up_what_it_should():
     assert coordinator.group.members[old.id].epoch == coordinator.group.epoch
 
 
-def test_an_eager_one_gives_up_by_joining():
+def test_an_eager_member_revokes_by_joining():
     coordinator, _, old = mixed(eager=True)
     third = Consumer(coordinator, "o", "t")
     third.beat()
@@ -145,7 +145,7 @@ def pass_time(
             old.beat()
 
 
-def test_an_old_one_that_is_not_heard_from_is_gone_after_its_own_session():
+def test_a_silent_classic_member_is_removed_after_its_own_session_timeout():
     coordinator, new, old = mixed()
 
     pass_time(coordinator, 5_000, new)
@@ -155,7 +155,7 @@ def test_an_old_one_that_is_not_heard_from_is_gone_after_its_own_session():
     assert old.id not in coordinator.group.members
 
 
-def test_one_that_does_not_join_when_it_is_told_to_is_gone_after_its_rebalance_timeout():
+def test_a_classic_member_that_does_not_join_is_removed_after_its_rebalance_timeout():
     coordinator, new, old = mixed()
     coordinator.topics.put("t", 8)
     new.beat()
@@ -167,7 +167,7 @@ def test_one_that_does_not_join_when_it_is_told_to_is_gone_after_its_rebalance_t
     assert old.id not in coordinator.group.members
 
 
-def test_and_so_is_one_that_joins_and_does_not_ask_for_its_assignment():
+def test_a_classic_member_that_does_not_sync_is_removed_after_its_rebalance_timeout():
     coordinator, new, old = mixed()
     coordinator.topics.put("t", 8)
     new.beat()

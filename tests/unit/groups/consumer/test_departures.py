@@ -9,7 +9,7 @@ from andiron.model.errors import ErrorCode
 from groups.consumers import GROUP, SESSION_MS, Consumer, Coordinator, OldConsumer, settle
 
 
-def test_one_who_leaves_leaves_nothing_behind():
+def test_a_member_that_leaves_is_removed_with_all_its_records():
     coordinator = Coordinator()
     a = Consumer(coordinator, "a", "t")
     a.beat()
@@ -23,7 +23,7 @@ def test_one_who_leaves_leaves_nothing_behind():
     assert (coordinator.group.state, coordinator.group.owners) == (EMPTY, {})
 
 
-def test_the_others_have_it_with_their_next_heartbeats():
+def test_partitions_of_a_member_that_left_go_to_others_with_their_heartbeats():
     coordinator = Coordinator()
     a, b = Consumer(coordinator, "a", "t"), Consumer(coordinator, "b", "t")
     settle(a, b)
@@ -34,7 +34,7 @@ def test_the_others_have_it_with_their_next_heartbeats():
     assert b.partitions() == [0, 1, 2, 3]
 
 
-def test_one_who_goes_for_a_while_keeps_what_it_holds():
+def test_a_static_member_that_leaves_temporarily_keeps_its_partitions():
     coordinator = Coordinator()
     a = Consumer(coordinator, "a", "t", instance_id="i")
     a.beat()
@@ -48,7 +48,7 @@ def test_one_who_goes_for_a_while_keeps_what_it_holds():
     assert member.assigned == {coordinator.topics.id("t"): dict.fromkeys(range(4), 0)}
 
 
-def test_what_it_was_giving_up_is_free():
+def test_partitions_that_a_static_member_was_revoking_are_free_when_it_leaves():
     coordinator = Coordinator()
     a, b = Consumer(coordinator, "a", "t", instance_id="i"), Consumer(coordinator, "b", "t")
     a.beat()
@@ -62,7 +62,7 @@ def test_what_it_was_giving_up_is_free():
     assert b.partitions() == [2, 3]
 
 
-def test_one_who_does_not_come_back_is_gone_with_its_session():
+def test_a_static_member_that_does_not_come_back_is_removed_with_its_session():
     coordinator = Coordinator()
     a = Consumer(coordinator, "a", "t", instance_id="i")
     a.beat()
@@ -100,7 +100,7 @@ def test_when_the_last_one_goes_that_speaks_the_new_protocol_the_group_is_a_clas
     assert old.beat() is ErrorCode.NONE
 
 
-def test_also_when_it_falls_silent_and_after_a_failover():
+def test_a_group_is_downgraded_also_by_a_session_timeout_and_after_a_failover():
     coordinator, _, old = mixed()
 
     for _ in range(9):
@@ -114,7 +114,7 @@ def test_also_when_it_falls_silent_and_after_a_failover():
     assert old.id in coordinator.groups[GROUP].members
 
 
-def test_unless_the_policy_forbids_it_or_the_group_would_be_too_large():
+def test_a_group_is_not_downgraded_against_the_policy_or_beyond_group_max_size():
     for settings in ({"group_consumer_migration_policy": "upgrade"}, {"group_max_size": 1}):
         coordinator, new, old = mixed(**settings)
         if "group_max_size" in settings:

@@ -187,7 +187,7 @@ def test_a_member_commits_with_its_epoch():
     assert code(lambda: commit(group, "a", 5, version=8)) is ErrorCode.UNSUPPORTED_VERSION
 
 
-def test_or_with_an_older_one_what_it_has_held_since():
+def test_a_member_commits_with_an_older_epoch_what_it_has_held_since():
     check = commit(group_of(A), "a", 4)
 
     assert check is not None

@@ -16,7 +16,7 @@ def test_a_pattern_matches_whole_names():
     assert topics_matching("", names) == []
 
 
-def test_the_clusters_own_topics_are_not_meant():
+def test_internal_topics_match_no_pattern():
     assert topics_matching(".*", ["a", "__consumer_offsets", "__transaction_state", "__mine"]) == [
         "__mine",
         "a",
@@ -36,7 +36,7 @@ def test_a_pattern_is_looked_up_again_when_topics_have_come():
     assert matches.of("a.*", Millis(0)) == ("a1", "a2")
 
 
-def test_and_after_a_time_although_the_topics_seem_the_same():
+def test_a_pattern_is_looked_up_again_after_a_time():
     topics = Catalogue(a=1)
     matches = Matches(topics, 60_000)
     matches.of("a.*", Millis(0))
@@ -52,7 +52,7 @@ def test_a_pattern_that_another_broker_let_in_means_nothing():
     assert Matches(Catalogue(a=1), 60_000).of("(", Millis(0)) == ()
 
 
-def test_what_nobody_asks_for_any_more_is_forgotten_with_its_time():
+def test_a_pattern_that_is_not_used_is_forgotten_after_a_time():
     matches = Matches(Catalogue(a=1), 60_000)
     for number in range(1_000):
         matches.of(f"a{number}", Millis(1_000 * number))

@@ -51,7 +51,7 @@ def test_a_heartbeat_without_news_writes_nothing_and_says_nothing():
     assert (response.member_epoch, response.assignment) == (2, None)
 
 
-def test_one_who_says_everything_is_told_everything():
+def test_a_full_heartbeat_is_answered_with_the_assignment():
     coordinator = Coordinator()
     a = Consumer(coordinator, "a", "t")
     a.beat()
@@ -137,7 +137,7 @@ def test_a_topic_that_goes_is_let_go_of():
     assert coordinator.group.owners == {coordinator.topics.id("t"): {0: "a", 1: "a"}}
 
 
-def test_a_change_of_mind_is_followed():
+def test_a_member_that_changes_its_subscription_gets_another_assignment():
     coordinator = Coordinator(Catalogue(t=2, u=2))
     a = Consumer(coordinator, "a", "t")
     settle(a)
@@ -170,7 +170,7 @@ def test_a_pattern_means_the_topics_that_match_it():
     assert (a.partitions("t1"), a.partitions("t2"), a.partitions("u")) == ([0], [0], [])
 
 
-def test_and_those_that_come_later():
+def test_a_pattern_matches_topics_that_are_created_later():
     coordinator = Coordinator(Catalogue(t1=1))
     a = Consumer(coordinator, "a", pattern="t.*")
     settle(a)
@@ -255,7 +255,7 @@ def test_a_delayed_heartbeat_of_one_who_held_more_is_fenced():
     assert coordinator.refusal(delayed) is ErrorCode.FENCED_MEMBER_EPOCH
 
 
-def test_a_group_has_a_size():
+def test_a_full_consumer_group_takes_no_member():
     coordinator = Coordinator(group_consumer_max_size=1)
     a = Consumer(coordinator, "a", "t")
     a.beat()
@@ -289,7 +289,7 @@ def test_a_static_member_keeps_what_it_has_over_a_restart():
     ]  # fmt: skip
 
 
-def test_it_may_come_back_under_the_same_id_too():
+def test_a_static_member_may_come_back_under_the_same_member_id():
     coordinator = Coordinator()
     a = Consumer(coordinator, "a", "t", instance_id="i")
     settle(a)
@@ -326,7 +326,7 @@ def test_one_who_is_away_and_sends_heartbeats_all_the_same_is_fenced():
 # ── time ─────────────────────────────────────────────────────────────────────────────
 
 
-def test_one_who_is_not_heard_from_is_gone():
+def test_a_member_is_removed_after_its_session_timeout():
     coordinator = Coordinator()
     a, b = Consumer(coordinator, "a", "t"), Consumer(coordinator, "b", "t")
     settle(a, b)
@@ -340,7 +340,7 @@ def test_one_who_is_not_heard_from_is_gone():
     assert b.partitions() == [0, 1, 2, 3]
 
 
-def test_one_who_does_not_give_up_what_it_should_is_gone_after_its_rebalance_timeout():
+def test_a_member_that_does_not_revoke_is_removed_after_its_rebalance_timeout():
     coordinator = Coordinator()
     a, b = Consumer(coordinator, "a", "t"), Consumer(coordinator, "b", "t")
     a.beat()
@@ -356,7 +356,7 @@ def test_one_who_does_not_give_up_what_it_should_is_gone_after_its_rebalance_tim
     assert coordinator.refusal(a.request()) is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_one_who_does_it_in_time_stays():
+def test_a_member_that_revokes_in_time_stays():
     coordinator = Coordinator()
     a, b = Consumer(coordinator, "a", "t"), Consumer(coordinator, "b", "t")
     a.beat()

@@ -32,7 +32,7 @@ def test_a_member_that_loses_nothing_takes_the_epoch_at_once_and_what_is_free():
     assert member.assigned == {T: {0: 5, 1: 5, 2: 6}}
 
 
-def test_and_the_rest_when_it_is_free():
+def test_a_member_gets_the_rest_of_its_target_when_it_is_free():
     waiting = Member("m").at(6, UNRELEASED_PARTITIONS, {T: {2: 6}})
 
     assert reconcile(waiting, Target(6, {T: (2, 3)}), around(2, 3)).state == UNRELEASED_PARTITIONS
@@ -48,13 +48,13 @@ def test_a_member_gives_up_before_it_gets():
 
 
 @pytest.mark.parametrize("owned", [None, {T: [0, 1]}, {T: [0]}])
-def test_it_stays_at_its_epoch_until_it_says_that_it_has(owned):
+def test_a_member_stays_at_its_epoch_until_it_has_revoked(owned):
     revoking = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}}, {T: {0: 5}})
 
     assert reconcile(revoking, Target(6, {T: (1, 2)}), around(0, 1, owned=owned)) is revoking
 
 
-def test_then_it_goes_on():
+def test_a_member_that_has_revoked_takes_the_epoch_of_its_target():
     revoking = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}}, {T: {0: 5}})
 
     member = reconcile(revoking, Target(6, {T: (1, 2)}), around(0, 1, owned={T: [1]}))
@@ -63,13 +63,13 @@ def test_then_it_goes_on():
     assert member.assigned == {T: {1: 5, 2: 6}}
 
 
-def test_what_it_does_not_own_any_more_it_need_not_be_told_to_give_up():
+def test_partitions_that_a_member_no_longer_owns_need_not_be_revoked():
     member = reconcile(HELD, Target(6, {T: (1,)}), around(0, 1, owned={T: [1]}))
 
     assert (member.epoch, member.state, member.assigned) == (6, STABLE, {T: {1: 5}})
 
 
-def test_what_it_has_given_up_may_come_back_to_it():
+def test_a_revoked_partition_may_be_assigned_to_its_member_again():
     revoking = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}}, {T: {0: 5}})
 
     member = reconcile(revoking, Target(7, {T: (0, 1)}), around(0, 1, owned={T: [1]}))
@@ -86,7 +86,7 @@ def test_a_topic_that_it_does_not_read_any_more_it_gives_up_although_the_target_
     assert (member.assigned, member.revoking) == ({U: {0: 5}}, {T: {0: 5}})
 
 
-def test_also_while_it_is_giving_up_something_else():
+def test_a_member_gives_up_unsubscribed_topics_also_while_it_revokes_others():
     holds = Member("m").at(5, UNREVOKED_PARTITIONS, {T: {1: 5}, U: {0: 5}}, {T: {0: 5}})
 
     member = reconcile(holds, Target(6, {}), around(changed=True, reads=U))

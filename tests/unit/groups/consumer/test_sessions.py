@@ -69,18 +69,18 @@ def test_one_who_waits_for_a_partition_is_to_come_soon():
 
 
 @pytest.mark.parametrize(("usual_ms", "soon_ms"), [(5_000, 250), (500, 100), (50, 50)])
-def test_but_not_so_soon_that_its_client_gives_up_before_it_is_answered(usual_ms, soon_ms):
+def test_a_shortened_heartbeat_interval_is_never_below_what_clients_bear(usual_ms, soon_ms):
     waiting = MEMBER.at(5, UNRELEASED_PARTITIONS, {})
 
     assert Timed(heartbeat_ms=usual_ms).sessions.heartbeat_interval_ms("g", waiting) == soon_ms
 
 
-def test_nor_before_it_has_taken_what_it_was_given():
+def test_a_heartbeat_interval_is_not_shortened_before_the_assignment_is_acknowledged():
     sessions, waiting = Timed().sessions, MEMBER.at(5, UNRELEASED_PARTITIONS, {T: {0: 5, 1: 5}})
 
-    sessions.is_to_be_told("g", waiting, [], news=True)
+    sessions.tells_assignment("g", waiting, [], news=True)
     assert sessions.heartbeat_interval_ms("g", waiting) == 5_000
-    sessions.is_to_be_told("g", waiting, [TopicPartitions(T, [1, 0])], news=False)
+    sessions.tells_assignment("g", waiting, [TopicPartitions(T, [1, 0])], news=False)
     assert sessions.heartbeat_interval_ms("g", waiting) == 250
 
 
@@ -89,7 +89,7 @@ def test_a_member_is_told_what_it_is_assigned_until_it_says_that_it_owns_just_th
 
     def told(*owned: int | None, news: bool = False) -> bool:
         named = None if None in owned else [TopicPartitions(T, list(owned))]
-        return sessions.is_to_be_told("g", member, named, news=news)
+        return sessions.tells_assignment("g", member, named, news=news)
 
     assert not told(None)
     assert told(None, news=True)
@@ -101,17 +101,17 @@ def test_a_member_is_told_what_it_is_assigned_until_it_says_that_it_owns_just_th
 def test_who_owns_nothing_and_is_given_nothing_has_nothing_to_acknowledge():
     sessions = Timed().sessions
 
-    assert sessions.is_to_be_told("g", MEMBER, [TopicPartitions(T, [])], news=True)
-    assert not sessions.is_to_be_told("g", MEMBER, None, news=False)
+    assert sessions.tells_assignment("g", MEMBER, [TopicPartitions(T, [])], news=True)
+    assert not sessions.tells_assignment("g", MEMBER, None, news=False)
 
 
-def test_one_who_is_gone_owes_nothing():
+def test_a_member_that_left_has_no_assignment_to_acknowledge():
     sessions, member = Timed().sessions, MEMBER.at(5, STABLE, {T: {0: 5}})
 
-    sessions.is_to_be_told("g", member, [], news=True)
+    sessions.tells_assignment("g", member, [], news=True)
     sessions.end("g", member.id)
 
-    assert not sessions.is_to_be_told("g", member, None, news=False)
+    assert not sessions.tells_assignment("g", member, None, news=False)
 
 
 def test_a_member_of_the_classic_protocol_has_its_own_session():
@@ -142,7 +142,7 @@ def test_a_classic_member_must_join_within_its_rebalance_timeout_from_when_it_is
     assert timed.due() == (JOIN, 60_000)
 
 
-def test_and_then_sync():
+def test_a_classic_member_must_sync_within_its_rebalance_timeout():
     timed = Timed()
 
     timed.sessions.must_join("g", CLASSIC, Millis(0))

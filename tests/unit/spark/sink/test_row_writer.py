@@ -111,7 +111,7 @@ def test_a_task_whose_run_was_superseded_meanwhile_takes_back_what_it_wrote(
     with pytest.raises(SinkError, match="was taken over by another run"):
         writer.write_decided(write, overtaken(), first=True)
 
-    eventually(lambda: Ledger(field.client)._open(write.sink) == {})
+    eventually(lambda: Ledger(field.client)._list_open(write.sink) == {})
     assert field.topics.values(topic) == []
 
 
@@ -157,7 +157,7 @@ def test_one_may_go_on_without_what_timed_out(
     told = {"kafka.transaction.timeout.ms": "300", "kafka.transaction.two.phase.commit.enable": "false"}
     mortal = RowWriter(field.client, field.options(**told), into(topic))
     message = mortal.write_decided(write, [rows("abc")], first=True)
-    monkeypatch.setattr(Ledger, "_finish", lambda *_: False)
+    monkeypatch.setattr(Ledger, "_commit_participant", lambda *_: False)
 
     with pytest.raises(SinkError, match="writes these 3 rows again"):
         Ledger(field.client).perform(decide(write, prepared_batch([message])))
