@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from unittest.mock import patch
 
 from andiron.broker.handlers import delete_records
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replica_moves import ReplicaMoves
@@ -116,14 +116,14 @@ def metadata_takes_effect_before_it_is_committed():
         return 0
 
     return patch.multiple(
-        Metadata,
+        MetadataLoader,
         has_news=lambda self: self.applied < end(self),
         apply=_applying(end),
     )
 
 
 def _applying(end):
-    apply = Metadata.apply
+    apply = MetadataLoader.apply
 
     def early(self):
         partition = self.partition

@@ -190,8 +190,7 @@ class _Game:
         for host in self.hosts:
             node = host.node
             if node is not None and any(
-                partition.failure
-                for partition in (node.broker.metadata.partition, *node.broker.replica_manager)
+                partition.failure for partition in (node.broker.raft.partition, *node.broker.replica_manager)
             ):
                 host.kill()
 

@@ -11,8 +11,8 @@ snapshots counts as if it were still in its log: it is committed, and of an epoc
 Kafka's KafkaRaftClient has all of this in one class; here elections are quorum/quorum.py's, and fetching is
 metadata_fetcher.py's.
 
-Read next: metadata_fetcher.py; raft_facts.py, by which metadata.py learns that this node begins to lead, and that
-it leads no more.
+Read next: metadata_fetcher.py; raft_facts.py, by which quorum_controller.py learns that this node begins to lead, and
+that it leads no more.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from andiron.broker.metadata.raft_requests import (
     vote_request,
 )
 from andiron.broker.metadata.snapshot_files import SnapshotFiles, align_log_with_snapshots
+from andiron.broker.metadata.standalone_format import format_standalone, may_format_standalone
 from andiron.broker.metadata.voter_tracker import VoterTracker
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.patience import QUORUM_POSTPONED_MS
@@ -113,10 +114,16 @@ class RaftClient:
     # ── starting and stopping ────────────────────────────────────────────────────────
 
     def open(self, now: Millis) -> None:
-        """Open the log and its snapshots."""
+        """Open the log and its snapshots; raises before anything is changed where what was committed is damaged or
+        gone. A node by itself that has none begins with what makes it a cluster."""
         self.snapshots.open()
         held = self._files.open(self.snapshots, self.directories, now)
         self.partition = Partition(METADATA, TOPIC_ID, held)
+        is_new = not held.end and not self.snapshots.table
+        if is_new and may_format_standalone(self.settings):
+            format_standalone(
+                self.settings, self.directories.disk, self.snapshots, self.directories.metadata_id, now
+            )
 
     def start(self, voters: VotersRecord | None, now: Millis) -> None:
         """Take part in the quorum, with what the log and the snapshots have; the newest of these names `voters`."""
@@ -198,7 +205,8 @@ class RaftClient:
     def broken(self) -> str | None:
         """Why this node is of no use to the others any more: its copy of the log cannot be trusted to its disk."""
         is_alone = list(self.quorum.voters) == [self.me] and not self.observers
-        return None if is_alone else self.partition.failure
+        failure = None if is_alone else self.partition.failure
+        return None if failure is None else f"the metadata log cannot be written: {failure}"
 
     @property
     def leader(self) -> NodeId:
