@@ -303,8 +303,8 @@ def epochs_of_leaders_are_not_told_apart():
 def a_leader_does_not_ask_for_two_in_sync():
     init = LeaderReplica.__init__
 
-    def lax(self, *args, **how):
-        init(self, *args, **how | {"least": 1})
+    def lax(self, state, offsets, terms, **how):
+        init(self, state, offsets, terms._replace(least=1), **how)
 
     return patch.multiple(
         LeaderReplica, __init__=lax, enough_in_sync=lambda self, least: True,

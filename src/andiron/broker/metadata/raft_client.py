@@ -73,7 +73,12 @@ from andiron.quorum.quorum import Quorum
 from andiron.quorum.records import VotersRecord
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.quorum.voter_set import NOWHERE, VoterSet
-from andiron.replication.commit_rule import in_own_epoch, majority_watermark
+from andiron.replication.commit_rule import (
+    CommitRule,
+    in_own_epoch,
+    majority_of_followers,
+    majority_watermark,
+)
 from andiron.replication.leader import LeaderAndIsr
 
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
@@ -351,7 +356,7 @@ class RaftClient:
         self.partition.lead(
             LeaderAndIsr(self.me, effect.epoch, voters, voters), watermark=self.snapshots.table.committed,
             now=now, lag_ms_max=FOLLOWER_LAG_MS_MAX,
-            rule=in_own_epoch(self._majority_holds, self.partition.log.end),
+            rule=self._commit_rule(self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
         if self.voters.begin(effect.first_record, self.partition, now):
@@ -418,13 +423,15 @@ class RaftClient:
         if self.quorum.leads:
             counted, leader = frozenset([*voters, self.me]), self.partition.leader()
             leader.reassigned(counted, now)
+            leader.rule = self._commit_rule(leader.epoch_start)
             leader.confirmed(counted)
             for node in voters:
                 self.observers.pop(node, None)
 
-    def _majority_holds(self, ends: Sequence[Offset]) -> Offset:
-        """What is committed, the leader's own log, which comes first, counting only if it is a voter."""
-        return majority_watermark(ends if self.me in self.quorum.voters else ends[1:])
+    def _commit_rule(self, epoch_start: Offset) -> CommitRule:
+        """What a majority of the voters holds is committed, from a record of this leader's epoch on."""
+        votes = self.me in self.quorum.voters
+        return in_own_epoch(majority_watermark if votes else majority_of_followers, epoch_start)
 
     def _resign_if_removed(self, now: Millis) -> None:
         """A leader that is no voter any more has done its last deed once that is committed."""

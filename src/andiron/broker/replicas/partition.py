@@ -37,9 +37,9 @@ from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
 from andiron.records.validate import Allowance, check_produced, check_records
-from andiron.replication.commit_rule import CommitRule, isr_watermark
+from andiron.replication.commit_rule import CommitRule, CommitTerms, isr_watermark
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
-from andiron.replication.leader import LeaderAndIsr, LeaderReplica
+from andiron.replication.leader import LeaderAndIsr, LeaderReplica, LogOffsets
 
 PRODUCER = "producer"
 EPOCH_PER_TRANSACTION = 2  # the transaction version since which each has an epoch of its own
@@ -110,12 +110,13 @@ class Partition:
     ) -> None:  # fmt: skip
         """Become the leader, as the controller says, or for the metadata log the quorum."""
         self._check_epoch_rises(state.leader_epoch)
-        watermark = min(max(watermark, self.watermark), self.log.end)
+        log, settings = self.log, self.log.settings
+        watermark = min(max(watermark, self.watermark), log.end)
         self.epoch, self._follower = state.leader_epoch, None
         self._leader = LeaderReplica(
-            state, rule=rule, durable=self.log.settings.flush_messages == 1,
-            end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
-            least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now, heard=heard,
+            state, LogOffsets(log.end, log.flushed_end, watermark),
+            CommitTerms(rule, settings.flush_messages == 1, settings.min_insync_replicas),
+            lag_ms_max=lag_ms_max, now=now, heard=heard,
         )  # fmt: skip
         self._leader.confirmed(state.isr)
         self._check_offsets()
