@@ -24,7 +24,7 @@ from typing import NamedTuple
 from andiron.log import layout
 from andiron.log.batch_filter import ProducerEnd
 from andiron.log.checkpoints import CLEANED_UPTO, load_offsets, save_offsets
-from andiron.log.cleaner_plan import LogToClean, pick_dirtiest, plan_cleaning
+from andiron.log.cleaner_plan import LogToClean, first_dirty_offset, pick_dirtiest, plan_cleaning
 from andiron.log.compaction import CompactionJob, CompactionResult, UncleanableLog
 from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
@@ -132,9 +132,7 @@ class Cleaner:
         return plan_cleaning(
             log.segments,
             log.settings,
-            start=log.start,
-            end=log.end,
-            cleaned_upto=self._cleaned_of(log).get(log.partition),
+            first_dirty=first_dirty_offset(log.start, log.end, self._cleaned_of(log).get(log.partition)),
             last_stable=min(log.last_stable(watermark), log.flushed_end),
             now=now,
         )

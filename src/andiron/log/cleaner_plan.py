@@ -62,18 +62,20 @@ class LogToClean(NamedTuple):
         )
 
 
+def first_dirty_offset(start: Offset, end: Offset, cleaned_upto: Offset | None) -> Offset:
+    """The cleaner's checkpoint of a log, unless that was cut since, at either end: then it says nothing any more."""
+    return cleaned_upto if cleaned_upto is not None and start <= cleaned_upto <= end else start
+
+
 def plan_cleaning(
     segments: Sequence[CleanableSegment],
     settings: LogSettings,
     *,
-    start: Offset,
-    end: Offset,
-    cleaned_upto: Offset | None,
+    first_dirty: Offset,
     last_stable: Offset,
     now: Millis,
 ) -> LogToClean:
-    """One log's share; `cleaned_upto` is its checkpoint, and the last of `segments` is active."""
-    first_dirty = _first_dirty(start, end, cleaned_upto)
+    """One log's share, from its first dirty offset on; the last of `segments` is active."""
     sealed = segments[:-1]
     dirty = sealed[_holder(segments, first_dirty) :]
     uncleanable = min(last_stable, _too_young(dirty, settings, now))
@@ -91,11 +93,6 @@ def plan_cleaning(
 def pick_dirtiest(logs: Iterable[tuple[T, LogToClean]]) -> tuple[T, LogToClean] | None:
     """The log with the largest dirty share; None if there is none."""
     return max(logs, key=lambda log: log[1].dirty_ratio, default=None)
-
-
-def _first_dirty(start: Offset, end: Offset, cleaned_upto: Offset | None) -> Offset:
-    """The checkpoint, unless the log has been cut since, at either end, so that it says nothing any more."""
-    return cleaned_upto if cleaned_upto is not None and start <= cleaned_upto <= end else start
 
 
 def _holder(segments: Sequence[CleanableSegment], offset: int) -> int:

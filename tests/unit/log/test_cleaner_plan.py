@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from andiron.log.cleaner_plan import LogToClean, pick_dirtiest, plan_cleaning
+from andiron.log.cleaner_plan import LogToClean, first_dirty_offset, pick_dirtiest, plan_cleaning
 from andiron.log.settings import LogSettings
 
 
@@ -26,9 +26,7 @@ def share(segments=SEGMENTS, *, start=0, end=35, cleaned_upto=None, last_stable=
     return plan_cleaning(
         segments,
         LogSettings(**settings),
-        start=start,
-        end=end,
-        cleaned_upto=cleaned_upto,
+        first_dirty=first_dirty_offset(start, end, cleaned_upto),
         last_stable=last_stable,
         now=now,
     )
