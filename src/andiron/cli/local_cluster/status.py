@@ -81,7 +81,7 @@ class Watcher:
 
     def __init__(self, bootstrap: str, expected: int, settings: ClientSettings = PATIENCE) -> None:
         self.latest: Snapshot | None = None
-        self._bootstrap, self._expected, self._settings = bootstrap, expected, settings
+        self.bootstrap, self._expected, self._settings = bootstrap, expected, settings
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
 
@@ -96,7 +96,7 @@ class Watcher:
     def _watch(self) -> None:
         client: Client | None = None
         while not self._stopped.is_set():
-            client = client or Client(self._bootstrap, self._settings)
+            client = client or Client(self.bootstrap, self._settings)
             try:
                 self.latest = gather(client)
             except AndironError:
