@@ -40,7 +40,7 @@ from andiron.broker.settings.broker_settings import BrokerSettings
 from andiron.edge.carrier import Carrier, CopyCarrier, SendfileCarrier
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
-from andiron.edge.host import Host
+from andiron.edge.host import Background, Host
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
 from andiron.edge.worker import Worker
@@ -101,7 +101,11 @@ def hosted(carrier: Carrier | None = None, buffers: int = 100 << 10) -> Iterator
         if not child:
             loop = Loop()
             host = Host(
-                TrivialNode(folder), settings, loop, Flusher(loop.wake), Worker(loop.wake), carrier=carrier
+                TrivialNode(folder),
+                settings,
+                loop,
+                Background(Flusher(loop.wake), Worker(loop.wake)),
+                carrier=carrier,
             )
             host.start([listener])
             os.write(tell, b"ready")

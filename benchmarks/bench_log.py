@@ -18,10 +18,11 @@ import tempfile
 from collections.abc import Callable
 
 from andiron.edge.disk import PosixDisk, PosixFile
-from andiron.log.disk import Buffer
+from andiron.log.checkpoints import LogCheckpoint
+from andiron.log.disk import Buffer, LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
-from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition
+from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicIdPartition, TopicPartition
 from andiron.records.batch import Batch
 from andiron.records.builder import build
 from andiron.records.record import Record
@@ -53,7 +54,10 @@ class NowhereDisk(PosixDisk):
 
 def open_log(folder: str, name: str, *, disk: PosixDisk | None = None) -> PartitionLog:
     return PartitionLog.open(
-        disk or PosixDisk(), f"{folder}/{name}-0", TopicPartition(name, 0), ID, LogSettings(), now=NOW
+        LogFolder(disk or PosixDisk(), f"{folder}/{name}-0"),
+        TopicIdPartition(ID, TopicPartition(name, 0)),
+        LogSettings(),
+        now=NOW,
     )
 
 
@@ -124,7 +128,13 @@ def opening(folder: str) -> Callable[[], int]:
         disk, settings = PosixDisk(), LogSettings()
         for number in range(PARTITIONS):
             name = TopicPartition(f"p{number}", 0)
-            log = PartitionLog.open(disk, f"{folder}/p{number}-0", name, ID, settings, clean=True, now=NOW)
+            log = PartitionLog.open(
+                LogFolder(disk, f"{folder}/p{number}-0"),
+                TopicIdPartition(ID, name),
+                settings,
+                checkpoint=LogCheckpoint(clean=True),
+                now=NOW,
+            )
             assert log.end == 5
         return PARTITIONS
 

@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable
 
 from andiron.edge.flusher import Flusher
-from andiron.edge.host import Host
+from andiron.edge.host import Background, Host
 from andiron.edge.loop import Loop
 from andiron.edge.worker import Worker
 from bench_edge import ANSWER, ASK_ANSWER, SETTINGS, TrivialNode, frame
@@ -38,7 +38,7 @@ ROUNDS, REQUESTS_A_ROUND = 300, 1000
 def with_host(links: int, in_flight: int, folder: str) -> float:
     """Microseconds a request with the edge in between."""
     loop = Loop()
-    host = Host(TrivialNode(folder), SETTINGS, loop, Flusher(loop.wake), Worker(loop.wake))
+    host = Host(TrivialNode(folder), SETTINGS, loop, Background(Flusher(loop.wake), Worker(loop.wake)))
     clients = []
     for _ in range(links):
         ours, theirs = socket.socketpair()

@@ -62,6 +62,28 @@ LONG = 400  # lines; a file may be longer, if its docstring says what is in it
 TABLES = {"controller/records.py"}
 
 
+PARAMETERS_MAX = 6
+# Where there are more, and why; commands of the command line are not counted: each option is a parameter.
+MANY_PARAMETERS = {
+    "broker/node/request.py Request.__init__": "a row for each request: a noun for two fields were one object more",
+    "cli/local_cluster/layout.py lay_out": "the options of `andiron up --brokers`, each by its name",
+    "cli/local_cluster/start.py start_cluster": "the options of `andiron up --brokers`, each by its name",
+    "client/blocking/column_reader.py ColumnReader.__init__": "for users: options with names and defaults",
+    "client/tables.py read_topic": "for users: options with names and defaults",
+    "model/settings.py setting": "a row of the tables of settings",
+    "model/settings.py topic_setting": "a row of the tables of settings",
+    "records/builder.py BatchBuilder.__init__": "the fields of a batch's header, by Kafka's names",
+    "records/builder.py build": "the fields of a batch's header, by Kafka's names",
+    "records/control.py control_batch": "the fields of a batch's header, by Kafka's names",
+    "records/control.py end_marker": "the fields of a batch's header, by Kafka's names",
+    "records/validate.py _look_at_some": "as the function in C takes them, called for each batch",
+    "records/walk.py Walk.__call__": "as the function in C takes them, called for each batch",
+    "records/walk.py walk": "as the function in C takes them, called for each batch",
+    "records/walk.py look_at": "as the function in C takes them, called for each batch",
+    "wire/schema.py Field.__init__": "a row of the tables of messages",
+}
+
+
 class Module(NamedTuple):
     """A file of the source, read once for all that is asked of it."""
 
@@ -142,6 +164,39 @@ def test_a_long_module_has_a_table_of_contents(modules):
         module.name: [name for name in module.contents if name not in module.docstring] for module in long
     }
     assert {name: missing for name, missing in untold.items() if missing} == {}
+
+
+def functions_of(node: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Every function of a module, methods by their qualified names."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.FunctionDef):
+            yield f"{inside}{each.name}", each
+        is_class = isinstance(each, ast.ClassDef)
+        yield from functions_of(each, f"{inside}{each.name}." if is_class else inside)
+
+
+def parameters_of(name: str, function: ast.FunctionDef) -> list[str]:
+    """The names of its parameters, without the object or the class that a method is of."""
+    given = [
+        each.arg for each in [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    ]
+    return given[1:] if given[:1] in (["self"], ["cls"]) and "." in name else given
+
+
+def is_command(function: ast.FunctionDef) -> bool:
+    return any(ast.unparse(each).endswith(".command()") for each in function.decorator_list)
+
+
+def test_a_function_takes_few_things(modules):
+    """Where one wants more, a noun is missing; a short list says where that is not so."""
+    many = {
+        f"{module.name} {name}"
+        for module in modules
+        for name, function in functions_of(module.tree)
+        if len(parameters_of(name, function)) > PARAMETERS_MAX and not is_command(function)
+    }
+
+    assert sorted(many ^ MANY_PARAMETERS.keys()) == []
 
 
 def test_files_that_are_named_are_there(modules):

@@ -19,7 +19,7 @@ from typing import Any
 from andiron.broker.settings.broker_settings import BrokerSettings
 from andiron.edge.carrier import Carrier
 from andiron.edge.flusher import Flusher
-from andiron.edge.host import Host
+from andiron.edge.host import Background, Host
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop, Poll
 from andiron.edge.worker import Worker
@@ -130,12 +130,11 @@ class Playground:
             self.node,
             self.settings,
             self.loop,
-            self.flusher,
-            self.worker,
+            Background(self.flusher, self.worker),
             clock=clock,
             carrier=carrier,
-            connections_possible=connections_possible,
         )
+        self.host.connections.possible = connections_possible
         self.listener = Listener("PLAINTEXT", "127.0.0.1", 0)
         names = (*self.node.controller_listeners, self.node.brokers_listener)
         self.inner = [Listener(name, "127.0.0.1", 0) for name in names if name]

@@ -13,7 +13,7 @@ from pathlib import Path
 from andiron.edge import main
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
-from andiron.edge.host import Host
+from andiron.edge.host import Background, Host
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
 from andiron.edge.worker import Worker
@@ -39,7 +39,7 @@ class StoppingNode(ScriptedNode):
 
 def serve(folder: Path) -> None:
     loop = Loop()
-    host = Host(StoppingNode(folder), SETTINGS, loop, Flusher(loop.wake), Worker(loop.wake))
+    host = Host(StoppingNode(folder), SETTINGS, loop, Background(Flusher(loop.wake), Worker(loop.wake)))
     main.end_on_signals(host)
     listener = Listener("PLAINTEXT", "127.0.0.1", 0)
     host.start([listener])

@@ -235,7 +235,7 @@ def header_column(those):
     return pa.array(lists, HEADERS)
 
 
-def plainly_encoded(those, codec, batch_bytes, producer, transactional):
+def plainly_encoded(those, codec, batch_bytes, producer):
     """The batches by a loop over a builder."""
     made, sequence = [], producer.base_sequence
     while those:
@@ -247,7 +247,9 @@ def plainly_encoded(those, codec, batch_bytes, producer, transactional):
                 break
             count += 1
         fields = {"producer_id": producer.producer_id, "producer_epoch": producer.producer_epoch}
-        raw = build(those[:count], codec=codec, base_sequence=sequence, transactional=transactional, **fields)
+        raw = build(
+            those[:count], codec=codec, base_sequence=sequence, transactional=producer.transactional, **fields
+        )
         made.append((raw, count, sequence))
         those = those[count:]
         if sequence >= 0:
@@ -256,13 +258,17 @@ def plainly_encoded(those, codec, batch_bytes, producer, transactional):
 
 
 producers = st.just(NOBODY) | st.builds(
-    ProducerFields, st.integers(0, 2**63 - 1), st.integers(0, 2**15 - 1), st.integers(0, 2**31 - 1)
+    ProducerFields,
+    st.integers(0, 2**63 - 1),
+    st.integers(0, 2**15 - 1),
+    st.integers(0, 2**31 - 1),
+    st.booleans(),
 )
 
 
-@given(tables(), codecs, st.integers(62, 1500) | st.just(1 << 20), producers, st.booleans(), st.data())
+@given(tables(), codecs, st.integers(62, 1500) | st.just(1 << 20), producers, st.data())
 @settings(deadline=None, max_examples=tries(200), suppress_health_check=[HealthCheck.too_slow])
-def test_packing_makes_what_a_builder_makes(table, codec, batch_bytes, producer, transactional, data):
+def test_packing_makes_what_a_builder_makes(table, codec, batch_bytes, producer, data):
     rows, plain = table
     indices = None
     if plain and data.draw(st.booleans()):
@@ -271,7 +277,7 @@ def test_packing_makes_what_a_builder_makes(table, codec, batch_bytes, producer,
             np.array(chosen, data.draw(st.sampled_from([np.int32, np.int64]))),
             [plain[n] for n in chosen],
         )
-    expected = plainly_encoded(plain, codec, batch_bytes, producer, transactional)
+    expected = plainly_encoded(plain, codec, batch_bytes, producer)
 
     before = encoding._pack
     for packer in filter(None, (pack.pack, native.pack)):
@@ -283,7 +289,6 @@ def test_packing_makes_what_a_builder_makes(table, codec, batch_bytes, producer,
                 batch_bytes=batch_bytes,
                 now=NOW,
                 producer=producer,
-                transactional=transactional,
                 indices=indices,
             )
         finally:

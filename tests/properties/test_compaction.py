@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andiron.log.cleaner import CleanableLog, Cleaner, CleanerBudget
+from andiron.log.disk import LogFolder
 from andiron.log.offset_map import BYTES_PER_SLOT
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
-from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition
+from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicIdPartition, TopicPartition
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
 from andiron.records.compression import GZIP, NONE
@@ -57,7 +58,12 @@ class History:
         self.horizons: dict[int, int] = {}  # of tombstones: when the first round met them, and some
 
     def reopened(self):
-        return PartitionLog.open(self.disk, "data/t-0", PARTITION, TOPIC_ID, SETTINGS, now=Millis(self.now))
+        return PartitionLog.open(
+            LogFolder(self.disk, "data/t-0"),
+            TopicIdPartition(TOPIC_ID, PARTITION),
+            SETTINGS,
+            now=Millis(self.now),
+        )
 
     # ── what happens ──
 

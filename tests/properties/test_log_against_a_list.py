@@ -13,11 +13,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from andiron.log.checkpoints import LogCheckpoint
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.producers import Producers
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
 from andiron.records.control import end_marker
@@ -279,7 +281,11 @@ class LogAgainstAList(RuleBasedStateMachine):
         if not hasattr(self, "log"):
             return
         follower = PartitionLog.open(
-            self.follower_disk, FOLDER, NAME, bytes(16), KEEP, log_start=self.start, now=self.now
+            LogFolder(self.follower_disk, FOLDER),
+            TopicIdPartition(bytes(16), NAME),
+            KEEP,
+            checkpoint=LogCheckpoint(log_start=self.start),
+            now=self.now,
         )
         offset = self.start
         while (piece := self.log.read(offset, 500, self.end)) is not None:
@@ -294,14 +300,10 @@ class LogAgainstAList(RuleBasedStateMachine):
 
     def _open(self, *, clean: bool) -> PartitionLog:
         return PartitionLog.open(
-            self.disk,
-            FOLDER,
-            NAME,
-            bytes(16),
+            LogFolder(self.disk, FOLDER),
+            TopicIdPartition(bytes(16), NAME),
             KEEP,
-            recovery_point=self.recovery_point,
-            clean=clean,
-            log_start=self.start,
+            checkpoint=LogCheckpoint(recovery_point=self.recovery_point, log_start=self.start, clean=clean),
             now=self.now,
         )
 

@@ -15,7 +15,7 @@ from andiron.records.builder import BatchBuilder, build, recompress, record_byte
 from andiron.records.compression import compress, decompress
 from andiron.records.control import control_records
 from andiron.records.record import Record, contents, keys_of, records_of
-from andiron.records.validate import check_produced, check_records
+from andiron.records.validate import RecordLimits, check_produced, check_records
 from andiron.records.varint import encode_varint, read_varint
 from andiron.records.walk import walk
 from properties.effort import tries
@@ -37,9 +37,7 @@ def numbered(those, base=0):
 
 def checked(batch, *, keyed=False, now=0):
     bound = 2**63 - 1
-    return check_records(
-        batch, now, CAP, append_time=False, before_max_ms=bound, after_max_ms=bound, keyed=keyed
-    )
+    return check_records(batch, now, RecordLimits(CAP, False, bound, bound, keyed))
 
 
 def look_everywhere(raw):

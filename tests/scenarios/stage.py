@@ -428,10 +428,8 @@ class Stage:
         return [self._quorum()]
 
     def _quorum(self) -> str:
-        known = max(
-            (m.node.broker.metadata.raft for m in self.cluster.up()), key=lambda each: each.quorum.epoch
-        )
-        leader = next((m.number for m in self.cluster.up() if m.node.broker.metadata.leads), None)
+        known = max((m.node.broker.raft for m in self.cluster.up()), key=lambda each: each.quorum.epoch)
+        leader = next((m.number for m in self.cluster.up() if m.node.broker.controller.is_active), None)
         voters = growing.voters_at(self.cluster, leader) if leader else []
         return (
             f"leader={leader or 'none'} epoch={known.quorum.epoch} voters={_list(voters) if leader else '?'}"
@@ -449,10 +447,10 @@ class Stage:
 
     def do_metadata(self, number: str) -> list[str]:
         """Where a node's metadata log starts, and its newest snapshot (KIP-630), but for that of an empty cluster."""
-        metadata = self.cluster.broker(int(number)).metadata
-        newest = max(metadata.raft.snapshots.table, default=FIRST)
+        raft = self.cluster.broker(int(number)).raft
+        newest = max(raft.snapshots.table, default=FIRST)
         told = f"snapshot to offset {newest.end}, epoch {newest.epoch}" if newest > FIRST else "no snapshot"
-        log = metadata.partition.log
+        log = raft.partition.log
         return [f"node {number}: {told}; log start offset {log.start}, log end offset {log.end}"]
 
 

@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from unittest.mock import patch
 
 from andiron.broker.handlers import delete_records
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.log import producers, recovery
-from andiron.log.batch_filter import BatchFilter
+from andiron.log.batch_filter import BatchFilter, DeleteHorizon
 from andiron.log.checkpoints import LOG_STARTS
 from andiron.log.flush_state import FlushState
 from andiron.log.producers import Producers
@@ -79,11 +79,8 @@ def compaction_drops_tombstones_at_once():
     keep = BatchFilter._keep_data
 
     def early(self, batch):
-        self._now, now = 1 << 62, self._now
-        try:
+        with patch.object(DeleteHorizon, "has_passed", lambda self, horizon: horizon is not None):
             return keep(self, batch)
-        finally:
-            self._now = now
 
     return patch.object(BatchFilter, "_keep_data", early)
 
@@ -116,14 +113,14 @@ def metadata_takes_effect_before_it_is_committed():
         return 0
 
     return patch.multiple(
-        Metadata,
+        MetadataLoader,
         has_news=lambda self: self.applied < end(self),
         apply=_applying(end),
     )
 
 
 def _applying(end):
-    apply = Metadata.apply
+    apply = MetadataLoader.apply
 
     def early(self):
         partition = self.partition

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from andiron.broker.coordinators.shard import Shard
 from andiron.broker.handlers.fetch import Fetch
 from andiron.broker.metadata import raft_client, raft_request_checks, snapshot_generator
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.replicas.fetch_backlog import FetchBacklog
 from andiron.broker.replicas.housekeeping import Housekeeping
 from andiron.broker.replicas.partition import Partition
@@ -82,14 +82,16 @@ def the_quorum_counts_what_is_not_on_the_disk():
 
 @bug
 def metadata_takes_effect_before_a_majority_has_it():
-    apply = Metadata.apply
+    apply = MetadataLoader.apply
 
     def early(self):
         with patch.object(Partition, "watermark", property(lambda partition: partition.log.end)):
             apply(self)
 
     return patch.multiple(
-        Metadata, apply=early, has_news=lambda self: self._skipped or self.applied < self.partition.log.end
+        MetadataLoader,
+        apply=early,
+        has_news=lambda self: self._skipped or self.applied < self.partition.log.end,
     )
 
 
@@ -120,13 +122,13 @@ def a_snapshot_leaves_settings_out():
 @bug
 def what_a_snapshot_told_is_replayed_from_the_log():
     """Found by this simulator, and mended."""
-    apply = Metadata.apply
+    apply = MetadataLoader.apply
 
     def again(self):
         self.applied = min(self.applied, self.partition.watermark)
         apply(self)
 
-    return patch.object(Metadata, "apply", again)
+    return patch.object(MetadataLoader, "apply", again)
 
 
 # ── replication ──────────────────────────────────────────────────────────────────────
@@ -301,8 +303,8 @@ def epochs_of_leaders_are_not_told_apart():
 def a_leader_does_not_ask_for_two_in_sync():
     init = LeaderReplica.__init__
 
-    def lax(self, *args, **how):
-        init(self, *args, **how | {"least": 1})
+    def lax(self, state, offsets, terms, **how):
+        init(self, state, offsets, terms._replace(least=1), **how)
 
     return patch.multiple(
         LeaderReplica, __init__=lax, enough_in_sync=lambda self, least: True,

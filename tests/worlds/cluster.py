@@ -326,7 +326,7 @@ class SmallCluster:
     @property
     def controller(self):
         """The number of the node that leads the metadata, if all agree."""
-        said = {m.node.broker.metadata.controller_id for m in self.up()}
+        said = {m.node.broker.raft.leader for m in self.up()}
         return said.pop() if len(said) == 1 else None
 
     def all_ready(self):

@@ -49,7 +49,7 @@ class Doors:
         return next(number for number in NODES if number != self.leader)
 
     def raft(self, number):
-        return self.cluster.broker(number).metadata.raft
+        return self.cluster.broker(number).raft
 
     @property
     def epoch(self):

@@ -47,7 +47,7 @@ def said(answer):
 
 
 def voters_at(made, number):
-    return list(made.broker(number).metadata.raft.quorum.voters)
+    return list(made.broker(number).raft.quorum.voters)
 
 
 def all_agree(made, voters):

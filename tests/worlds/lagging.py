@@ -33,7 +33,7 @@ def follower(made):
 
 
 def log(made, number):
-    return made.broker(number).metadata.partition.log
+    return made.broker(number).raft.partition.log
 
 
 def is_caught_up(made, number):

@@ -1,6 +1,8 @@
 """What handlers work on: the partitions, the metadata, the sessions, and what they set in motion.
 
-    handlers ──▶ Broker ──┬─ metadata                 the cluster's state and the log it is replayed from
+    handlers ──▶ Broker ──┬─ raft                     the metadata log, and who leads its quorum
+                          ├─ metadata                 the cluster's state, as the quorum has committed it
+                          ├─ controller               who decides about it, where this node leads the quorum
                           ├─ channel                  the way to the controller
                           ├─ lifecycle                this broker's place in the cluster
                           ├─ metadata_publisher       what committed metadata does here
@@ -36,9 +38,11 @@ from andiron.broker.coordinators.transaction_coordinator import TransactionCoord
 from andiron.broker.metadata.broker_channel import BrokerChannel
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.metadata.metadata_publisher import MetadataPublisher
 from andiron.broker.metadata.producer_id_manager import ProducerIdManager
+from andiron.broker.metadata.quorum_controller import QuorumController
+from andiron.broker.metadata.raft_client import RaftClient
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import CONTROLLER_DECISION_MS
@@ -93,9 +97,11 @@ class Broker:
         self.directories = directories = LogDirectories(disk, chance)
 
         # The cluster's metadata, and this broker's place in it.
-        self.metadata = metadata = Metadata(settings, directories, chance, self.calls, self.flush_queue, step)
+        self.raft = raft = RaftClient(settings, directories, chance, self.calls, self.flush_queue, step)
+        self.metadata = metadata = MetadataLoader(settings, raft, self.flush_queue)
+        self.controller = QuorumController(settings, directories, chance, raft, metadata, step)
         self.live = live = LiveSettings(settings, metadata)
-        self.channel = ControllerChannel(metadata, self.calls, name, step)
+        self.channel = ControllerChannel(raft, self.controller, self.calls, name, step)
         self.lifecycle = lifecycle = BrokerLifecycle(settings, metadata, self.channel, step)
 
         # The logs here: as a follower, as a leader, and what time brings to both.
@@ -106,7 +112,7 @@ class Broker:
         outwards = ReplicationQuota(live, lambda now: now.leader_replication_throttled_rate)
         self.fetcher_manager = FetcherManager(settings.replication, others, inwards, self.checkpoints, step)
         self.alter_partition_manager = AlterPartitionManager(metadata, lifecycle, self.channel, step)
-        self.follower_states = FollowerStates(metadata, self.alter_partition_manager, outwards, step)
+        self.follower_states = FollowerStates(self.alter_partition_manager, outwards, step)
         self.directory_assignments = DirectoryAssignments(lifecycle, self.channel, step)
         self.replica_manager = ReplicaManager(
             settings,
@@ -142,9 +148,12 @@ class Broker:
         settings, directories = self.settings, self.directories
         self.step.now = now
         directories.open(settings.log_dirs, settings.metadata_log_dir, settings.node_id)
-        self.metadata.open(now)
+        self.raft.open(now)
         directories.begin()
-        self.metadata.start(now)
+        newest = self.raft.snapshots.newest()
+        self.metadata.start(newest, now)
+        self.raft.start(None if newest is None else newest.voters, now)
+        self._follow_quorum(now)
         incarnation = self._chance.uuid()
         if self.lifecycle.is_broker:
             self.lifecycle.start(self.cluster_id, incarnation, directories.ids, directories.clean_epoch, now)
@@ -153,7 +162,7 @@ class Broker:
     @property
     def ready(self) -> bool:
         """Whether the node may be shown to clients."""
-        return self.lifecycle.serves if self.lifecycle.is_broker else self.metadata.controller_id >= 0
+        return self.lifecycle.serves if self.lifecycle.is_broker else self.raft.leader >= 0
 
     @property
     def is_settled(self) -> bool:
@@ -167,10 +176,8 @@ class Broker:
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one, if all of it got there."""
         is_whole = not self.replica_manager.unopened
-        clean = (
-            close_all(self.directories.disk, [self.metadata.partition, *self.replica_manager]) and is_whole
-        )
-        self.metadata.raft.note_flushed()
+        clean = close_all(self.directories.disk, [self.raft.partition, *self.replica_manager]) and is_whole
+        self.raft.note_flushed()
         try:
             self.checkpoints.save_all()
             if clean:
@@ -225,7 +232,7 @@ class Broker:
     @property
     def controller_told(self) -> int:
         """Who clients are told is the controller: a broker that they can ask, since all pass on what is its to do."""
-        controller = self.metadata.controller_id
+        controller = self.raft.leader
         return controller if self.image.is_live(controller) else self.settings.node_id
 
     # ── events ───────────────────────────────────────────────────────────────────────
@@ -239,14 +246,14 @@ class Broker:
             self.directory_assignments.lost(partition.topic_id, partition.name.partition)
             self.directory_assignments.send(now)
         self.step.moved(partition)
-        if partition is self.metadata.partition:
-            self.metadata.raft.flushed(now)
+        if partition is self.raft.partition:
+            self.raft.flushed(now)
         else:
             self.fetcher_manager.flushed(partition, now)
 
     def disconnected(self, conn: int, now: Millis) -> None:
         """A connection is gone: of a node that follows the metadata, perhaps."""
-        self.metadata.disconnected(conn, now)
+        self.controller.disconnected(conn, now)
         self.follower_states.disconnected(conn)
         self.turns.forget(conn)
         self.telemetry.disconnected(conn)
@@ -266,7 +273,10 @@ class Broker:
 
     def tick(self, now: Millis) -> None:
         """Do what time has brought."""
+        self.raft.tick(now)
+        self._follow_quorum(now)
         self.metadata.tick(now)
+        self.controller.tick(now)
         self.lifecycle.tick(now)
         self.fetcher_manager.tick(now)
         if self.alter_partition_manager.next_deadline() <= now:
@@ -285,7 +295,9 @@ class Broker:
         if self.replica_manager.is_behind:
             return self.step.now
         return min(
+            self.raft.next_deadline(),
             self.metadata.next_deadline(),
+            self.controller.next_deadline(),
             self.lifecycle.next_deadline(),
             self.fetcher_manager.next_deadline(),
             self.alter_partition_manager.next_deadline(),
@@ -301,7 +313,7 @@ class Broker:
         step, now, effects = self.step, self.step.now, list[Effect]()
         while step.has_facts:
             step.has_facts = False
-            self.metadata.follow_quorum(now)
+            self._follow_quorum(now)
             self._follow_metadata(now)
             if self.transactions.shards.owing:
                 self.transactions.send_markers(now)
@@ -311,6 +323,11 @@ class Broker:
             effects += self.calls.take_effects()
             effects += self._take_flushes(now)
         return effects
+
+    def _follow_quorum(self, now: Millis) -> None:
+        """Let what the quorum has settled take effect: from where the log goes on, and who leads it."""
+        self.metadata.follow_quorum(now)
+        self.controller.follow_quorum(now)
 
     def _follow_metadata(self, now: Millis) -> None:
         """Let newly committed metadata take effect."""

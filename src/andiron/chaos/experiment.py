@@ -107,7 +107,22 @@ class Experiment:
         load.stop()
         self._say("reading everything back")
         account = settle(load.sent, read_back(cluster.bootstrap, partition))
-        return self._outcome(cell, led.leader, follower, marks, timeline, load, account)
+        sent, over = load.sent, load.now()
+        return Outcome(
+            cell=cell,
+            fault=self._fault.told,
+            leader=led.leader,
+            follower=follower,
+            marks=marks,
+            glimpses=timeline.glimpses,
+            sent=sent,
+            account=account,
+            before=latency(sent, min(0.5, marks.harmed / 2), marks.harmed),
+            during=latency(sent, marks.harmed, marks.cut),
+            after=latency(sent, marks.cut, over),
+            quiet=silences(sent, 0.0, marks.whole, SILENCE_S_MIN),
+            verdict=judge(cell, account),
+        )
 
     def _harm(self, load: Load, timeline: Timeline, leader: int, follower: int, heir: int) -> Marks:
         cluster, fault, seconds = self._cluster, self._fault, self._seconds
@@ -143,31 +158,3 @@ class Experiment:
         whole = load.now()
         time.sleep(min(1.0, seconds))
         return Marks(harmed, out, cut, killed, mended, restarted, whole)
-
-    def _outcome(
-        self,
-        cell: Cell,
-        leader: int,
-        follower: int,
-        marks: Marks,
-        timeline: Timeline,
-        load: Load,
-        account: Account,
-    ) -> Outcome:
-        sent = load.sent
-        over = load.now()
-        return Outcome(
-            cell=cell,
-            fault=self._fault.told,
-            leader=leader,
-            follower=follower,
-            marks=marks,
-            glimpses=timeline.glimpses,
-            sent=sent,
-            account=account,
-            before=latency(sent, min(0.5, marks.harmed / 2), marks.harmed),
-            during=latency(sent, marks.harmed, marks.cut),
-            after=latency(sent, marks.cut, over),
-            quiet=silences(sent, 0.0, marks.whole, SILENCE_S_MIN),
-            verdict=judge(cell, account),
-        )

@@ -27,11 +27,12 @@ _pack = native_pack or numpy_pack
 
 
 class ProducerFields(NamedTuple):
-    """Who writes; the sequence is that of the first record."""
+    """Who writes, and whether in a transaction; the sequence is that of the first record."""
 
     producer_id: int = -1
     producer_epoch: int = -1
     base_sequence: int = -1
+    transactional: bool = False
 
 
 NOBODY = ProducerFields()
@@ -52,7 +53,6 @@ def encode(
     batch_bytes: int,
     now: int,
     producer: ProducerFields = NOBODY,
-    transactional: bool = False,
     indices: Indices | None = None,
 ) -> list[EncodedBatches]:
     """The batches of `rows`, or of those at `indices` in that order.
@@ -60,7 +60,7 @@ def encode(
     `rows` has a column `value` and may have `key`, `headers` and `timestamp`, whose nulls mean `now` (in
     milliseconds); others are not looked at.
     """
-    attributes = codec | (TRANSACTIONAL if transactional else 0)
+    attributes = codec | (TRANSACTIONAL if producer.transactional else 0)
     sequence = producer.base_sequence
     encoded = []
     for packed in _pack(rows_of(rows, now), indices, batch_bytes):

@@ -44,9 +44,9 @@ log = logging.getLogger(__name__)
 class Connections:
     """The table of them, and the listeners they come from."""
 
-    def __init__(self, host: Host, possible: int) -> None:
-        """`possible`: how many the process has descriptors for."""
-        self._host, self._possible = host, possible
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self.possible = 1 << 31  # how many the process has descriptors for
         self.by_number: dict[int, Connection] = {}
         self._from_address: dict[str, int] = {}
         self._listeners: list[Listener] = []
@@ -186,7 +186,7 @@ class Connections:
     @property
     def limit(self) -> int:
         """How many clients and brokers may be connected."""
-        return min(self._host.settings.max_connections, self._possible - min(RESERVE, self._possible // 4))
+        return min(self._host.settings.max_connections, self.possible - min(RESERVE, self.possible // 4))
 
     @property
     def _counted(self) -> int:
@@ -197,7 +197,7 @@ class Connections:
 
     def _see_who_waits(self) -> None:
         """Let those listeners pause that have no room, and the others accept."""
-        if len(self.by_number) >= self._possible:
+        if len(self.by_number) >= self.possible:
             self._pause(self._listeners)
         elif self._is_full():
             open_still = (*self._host.controller_listeners, self._host.brokers_listener)

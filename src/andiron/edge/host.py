@@ -22,7 +22,7 @@ Read next: main.py, where one is made, and ended by a signal.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from andiron.edge.carrier import Carrier, CopyCarrier
 from andiron.edge.clock import Clock
@@ -75,6 +75,13 @@ class CannotServe(AndironError):
     """The node will not get into its cluster, and says why."""
 
 
+class Background(NamedTuple):
+    """Who does what is slow, off the loop, and wakes it at the end: fsyncs in threads, jobs in another process."""
+
+    flusher: Flusher
+    worker: Worker
+
+
 class Host:
     """A node, its connections, and what is due for them."""
 
@@ -83,21 +90,20 @@ class Host:
         node: Node,
         settings: BrokerSettings,
         loop: Loop,
-        flusher: Flusher,
-        worker: Worker,
+        background: Background,
         *,
         clock: Clock | None = None,
         carrier: Carrier | None = None,
-        connections_possible: int = 1 << 31,
     ) -> None:
-        self._node, self._flusher, self._worker, self._clock = node, flusher, worker, clock or Clock()
+        self._node, self._clock = node, clock or Clock()
+        self._flusher, self._worker = background
         self._step = node.step
         self.settings = settings  # replaced when the node says so
         self.loop, self.carrier = loop, carrier or CopyCarrier()
         self.now = self._clock.now()
         self.meter = Meter()
         self.room = Room(lambda: self.settings.queued_max_request_bytes)
-        self.connections = Connections(self, connections_possible)
+        self.connections = Connections(self)
         self.peers = Peers(self)
         self.senders: list[Connection | Link] = []  # who has output to send at the end of the turn
         self.resuming: list[Connection] = []  # who may have whole frames left

@@ -32,7 +32,7 @@ from andiron.broker.settings.node_settings import NodeSettings
 from andiron.edge.carrier import CopyCarrier, SendfileCarrier
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
-from andiron.edge.host import Host
+from andiron.edge.host import Background, Host
 from andiron.edge.listener import Listener
 from andiron.edge.log_format import JSON, TEXT, write_log
 from andiron.edge.loop import Loop
@@ -160,11 +160,10 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | Non
         node,
         settings.broker,
         loop,
-        Flusher(loop.wake, sync, disk.times.syncs),
-        Worker(loop.wake),
+        Background(Flusher(loop.wake, sync, disk.times.syncs), Worker(loop.wake)),
         carrier=SendfileCarrier() if sendfile else CopyCarrier(disk.times.reads),
-        connections_possible=max(1, descriptors // 2 - SPARE_DESCRIPTORS),
     )
+    host.connections.possible = max(1, descriptors // 2 - SPARE_DESCRIPTORS)
     host.meter.disk, host.meter.followers = disk.times, node.follower_connections
     metrics = Metrics(_metrics_server(host, node), for_metrics[0]) if for_metrics else None
     return Assembly(host, listeners, disk, settings, metrics)

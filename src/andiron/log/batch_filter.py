@@ -33,13 +33,28 @@ class ProducerEnd(NamedTuple):
     epoch: int
 
 
+class DeleteHorizon(NamedTuple):
+    """The time of a round of compaction, by which horizons have passed or not, and how far ahead it sets new ones."""
+
+    now: int
+    delete_retention_ms: int
+
+    @property
+    def next(self) -> int:
+        """The horizon that this round sets."""
+        return min(self.now + self.delete_retention_ms, MAX_LONG)
+
+    def has_passed(self, horizon: int | None) -> bool:
+        """Whether a batch has a horizon, and readers have had their time to get past it."""
+        return horizon is not None and self.now >= horizon
+
+
 class BatchFilter:
     """Takes a log's batches in their order and gives back what stays of each."""
 
     __slots__ = (
-        "_delete_horizon",
         "_end",
-        "_now",
+        "_horizon",
         "_offsets",
         "_producers",
         "_transactions",
@@ -55,14 +70,12 @@ class BatchFilter:
         end: int,
         transactions: CleanedTransactions,
         producers: Mapping[int, ProducerEnd],
-        delete_retention_ms: int,
-        now: int,
+        horizon: DeleteHorizon,
     ) -> None:
         """`offsets` knows of everything below `upto`; the round ends at `end`."""
         self._offsets, self._upto, self._end = offsets, upto, end
         self._transactions, self._producers = transactions, producers
-        self._delete_horizon = min(now + delete_retention_ms, MAX_LONG)
-        self._now = now
+        self._horizon = horizon
         # If the last batch was the marker of an aborted transaction of which data are left: that one.
         self.ended: AbortedTransaction | None = None
 
@@ -80,8 +93,8 @@ class BatchFilter:
         if horizon is None and batch.count:
             data = contents(batch)
             spans = [(at.start, at.stop) for at in keys_of(batch, data)]
-            return Batch(retain(batch, data, spans, delete_horizon=self._delete_horizon))
-        if horizon is not None and self._now < horizon:
+            return Batch(retain(batch, data, spans, delete_horizon=self._horizon.next))
+        if horizon is not None and not self._horizon.has_passed(horizon):
             return batch
         return self._without_records(batch)
 
@@ -89,7 +102,7 @@ class BatchFilter:
         if self._transactions.is_aborted(batch):
             return self._without_records(batch)
         data, horizon = contents(batch), batch.delete_horizon
-        tombstones_go = horizon is not None and self._now >= horizon
+        tombstones_go = self._horizon.has_passed(horizon)
         latest, upto = self._offsets.get, self._upto
         spans, has_tombstone = [], False
         for offset, key, is_tombstone, start, stop in keys_of(batch, data):
@@ -102,9 +115,7 @@ class BatchFilter:
         sets_horizon = has_tombstone and horizon is None
         if len(spans) == batch.count and not sets_horizon:
             return batch
-        return Batch(
-            retain(batch, data, spans, delete_horizon=self._delete_horizon if sets_horizon else None)
-        )
+        return Batch(retain(batch, data, spans, delete_horizon=self._horizon.next if sets_horizon else None))
 
     def _without_records(self, batch: Batch) -> Batch | None:
         if batch.next_offset != self._end and not self._is_last_of_producer(batch):

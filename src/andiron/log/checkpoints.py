@@ -20,7 +20,7 @@ has the same form with other lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from andiron.log.disk import Disk
 from andiron.model.errors import AndironError
@@ -36,6 +36,16 @@ VERSION: Final = "0"
 
 class CheckpointError(AndironError):
     """A checkpoint file that does not say what it should."""
+
+
+class LogCheckpoint(NamedTuple):
+    """What was written down of one log before it is opened; of a new log, nothing."""
+
+    recovery_point: Offset = Offset(0)
+    log_start: Offset = Offset(0)
+    clean: bool = (
+        False  # the stop before was a clean one: everything is on the disk, and nothing has to be scanned
+    )
 
 
 def encode_lines(lines: Iterable[str]) -> bytes:

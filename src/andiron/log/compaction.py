@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from andiron.log import layout
 from andiron.log.abort_index import AbortedTransaction
-from andiron.log.batch_filter import BatchFilter, ProducerEnd
+from andiron.log.batch_filter import BatchFilter, DeleteHorizon, ProducerEnd
 from andiron.log.cleaned_transactions import CleanedTransactions
 from andiron.log.disk import Disk
 from andiron.log.offset_map import OffsetMap
@@ -102,8 +102,7 @@ class CompactionJob:
             end=self.end,
             transactions=CleanedTransactions(self.aborted),
             producers=self.producers,
-            delete_retention_ms=self.settings.delete_retention_ms,
-            now=self.now,
+            horizon=DeleteHorizon(self.now, self.settings.delete_retention_ms),
         )
         written = [
             self._rewrite(disk, group, batch_filter)

@@ -18,7 +18,7 @@ Read next: segment.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
@@ -81,6 +81,13 @@ class Disk(Protocol):
 
     def usage(self, path: str) -> tuple[int, int]:
         """(total, free) bytes of the file system that holds `path`."""
+
+
+class LogFolder(NamedTuple):
+    """Where the log of one partition lies: a folder, and the disk that it is on."""
+
+    disk: Disk
+    path: str
 
 
 class FileSlice:

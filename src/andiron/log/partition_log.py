@@ -29,8 +29,9 @@ from typing import NamedTuple, TypeAlias
 
 from andiron.log import layout, partition_metadata, recovery, timestamp_lookup
 from andiron.log.abort_index import AbortedTransaction
+from andiron.log.checkpoints import LogCheckpoint
 from andiron.log.clean_shutdown import close_alone
-from andiron.log.disk import Buffer, Disk, File, FileSlice
+from andiron.log.disk import Buffer, File, FileSlice, LogFolder
 from andiron.log.flush_state import FlushState, UnsyncedFiles
 from andiron.log.producers import Producers
 from andiron.log.retention import ExpiredSegment, plan_deletion
@@ -40,11 +41,12 @@ from andiron.log.settings import LogSettings
 from andiron.log.storage import storage, storage_error
 from andiron.log.timestamp_lookup import TimestampAndOffset
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicId, TopicPartition, wall_time
+from andiron.model.ids import LeaderEpoch, Millis, Offset, TopicIdPartition, wall_time
 from andiron.model.invariant import invariant
 from andiron.records.batch import Batch, stamp, stamp_append_time
 
 NO_APPEND_TIME = -1
+NEW = LogCheckpoint()
 
 Slice: TypeAlias = FileSlice | None
 
@@ -68,40 +70,36 @@ class PartitionLog:
     )  # fmt: skip
 
     def __init__(
-        self, disk: Disk, directory: str, partition: TopicPartition, topic_id: TopicId, settings: LogSettings,
-        *, loaded: recovery.LoadedLog, notices: list[str],
+        self, folder: LogFolder, owner: TopicIdPartition, settings: LogSettings, loaded: recovery.LoadedLog,
+        notices: list[str],
     ) -> None:  # fmt: skip
         """Use `open`."""
-        self._disk, self.directory, self.partition, self.topic_id = disk, directory, partition, topic_id
+        self._disk, self.directory = folder
+        self.topic_id, self.partition = owner
         self.segments, self.epochs, self.producers = loaded.segments, loaded.epochs, loaded.producers
         self.start, self.end = loaded.start, loaded.end
         self.generation = 0  # grows when the log is cut or deleted: a compaction under way is void then
         self.notices = notices  # what had to be done to open it
         self.on_cut: Callable[[PartitionLog], None] = lambda log: None
-        self._flushed = FlushState(disk, directory, loaded.flushed_end)
+        self._flushed = FlushState(self._disk, self.directory, loaded.flushed_end)
         self._active = self.segments.active
         self.replace_settings(settings)
 
     @classmethod
     def open(
-        cls, disk: Disk, directory: str, partition: TopicPartition, topic_id: TopicId, settings: LogSettings,
-        *, now: Millis, recovery_point: Offset = Offset(0), clean: bool = False, adopts: bool = True,
-        log_start: Offset = Offset(0),
+        cls, folder: LogFolder, owner: TopicIdPartition, settings: LogSettings,
+        *, now: Millis, checkpoint: LogCheckpoint = NEW, adopts: bool = True,
     ) -> PartitionLog:  # fmt: skip
-        """Open the log in `directory`, or make an empty one that starts at `log_start`.
-
-        After a `clean` stop nothing is scanned; otherwise everything from the recovery point on.
-        """
+        """Open the log in a folder, or make an empty one that starts where its checkpoint says. After a clean stop
+        nothing is scanned; otherwise everything from the recovery point on. `adopts`: partition_metadata.py."""
         notices: list[str] = []
-        with storage(partition):
-            if not (sizes := disk.names(directory)):
-                disk.make_directory(directory)
-            written = partition_metadata.settle(disk, directory, topic_id, sizes, notices, adopts=adopts)
-            loaded = recovery.load(
-                disk, directory, settings, recovery_point=recovery_point, clean=clean, log_start=log_start,
-                now=now, sizes=sizes, notices=notices,
-            )  # fmt: skip
-        log = cls(disk, directory, partition, topic_id, settings, loaded=loaded, notices=notices)
+        disk, path = folder
+        with storage(owner.partition):
+            if not (sizes := disk.names(path)):
+                disk.make_directory(path)
+            written = partition_metadata.settle(disk, path, owner.topic_id, sizes, notices, adopts=adopts)
+            loaded = recovery.load(folder, settings, checkpoint, now=now, sizes=sizes, notices=notices)
+        log = cls(folder, owner, settings, loaded, notices)
         log._flushed.note_files(written)
         return log
 

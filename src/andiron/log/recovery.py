@@ -29,8 +29,8 @@ from struct import Struct
 from typing import NamedTuple
 
 from andiron.log import layout, scan, transitions
-from andiron.log.checkpoints import CheckpointError
-from andiron.log.disk import Disk
+from andiron.log.checkpoints import CheckpointError, LogCheckpoint
+from andiron.log.disk import Disk, LogFolder
 from andiron.log.leader_epochs import LeaderEpochs
 from andiron.log.producer_snapshots import ProducerSnapshots
 from andiron.log.producers import Producers
@@ -56,18 +56,17 @@ class LoadedLog(NamedTuple):
 
 
 def load(
-    disk: Disk,
-    directory: str,
+    folder: LogFolder,
     settings: LogSettings,
+    checkpoint: LogCheckpoint,
     *,
-    recovery_point: int,
-    clean: bool,
-    log_start: int,
     now: Millis,
     sizes: dict[str, int],
     notices: list[str],
 ) -> LoadedLog:
-    """Open what is in `directory`, whose listing is `sizes`."""
+    """Open what is in a folder, whose listing is `sizes`."""
+    disk, directory = folder
+    recovery_point, log_start, clean = checkpoint
     sizes = transitions.finish(disk, directory, sizes, settings, notices)
     files = [file for file in map(layout.parse_file_name, sizes) if file is not None and not file.state]
     bases = sorted(file.base for file in files if file.kind == layout.LOG)
@@ -84,7 +83,7 @@ def load(
         ProducerSnapshots(disk, directory, (file.base for file in files if file.kind == layout.SNAPSHOT)),
     )
     epochs = _load_epochs(disk, directory, sizes, notices)
-    opening = _Opening(disk, directory, segments, epochs, settings, now, notices)
+    opening = _Opening(folder, segments, epochs, settings, now, notices)
     end = opening.trust(sizes) if clean else None
     if end is None:
         end = opening.recover(recovery_point, sizes)
@@ -142,15 +141,14 @@ class _Opening:
 
     def __init__(
         self,
-        disk: Disk,
-        directory: str,
+        folder: LogFolder,
         segments: Segments,
         epochs: LeaderEpochs,
         settings: LogSettings,
         now: Millis,
         notices: list[str],
     ) -> None:
-        self._disk, self._directory = disk, directory
+        self._disk, self._directory = folder
         self._segments, self._epochs = segments, epochs
         self._settings, self._now, self._notices = settings, now, notices
         self.producers = Producers()

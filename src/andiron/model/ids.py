@@ -51,6 +51,13 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
+class TopicIdPartition(NamedTuple):
+    """One partition of one topic, of this name and no other of that name before or after it (KIP-516)."""
+
+    topic_id: TopicId
+    partition: TopicPartition
+
+
 class Address(NamedTuple):
     """Where a node listens."""
 

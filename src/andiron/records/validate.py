@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from andiron.model.errors import ErrorCode, ProtocolError, Refused
 from andiron.records import native
@@ -140,16 +140,23 @@ class Allowance:
         return data
 
 
-def check_records(
-    batch: Batch, now: int, max_message_bytes: int, *, append_time: bool, before_max_ms: int, after_max_ms: int,
-    keyed: bool, allowance: Allowance | None = None,
-) -> Batch:  # fmt: skip
+class RecordLimits(NamedTuple):
+    """Which records a topic takes, by its configs."""
+
+    max_message_bytes: int
+    append_time: bool  # LogAppendTime: the producer's clock does not matter
+    before_max_ms: int
+    after_max_ms: int
+    keyed: bool  # a compacted topic, which needs a key on every record
+
+
+def check_records(batch: Batch, now: int, limits: RecordLimits, allowance: Allowance | None = None) -> Batch:
     """The batch, with a header that is true; BadRecords tells of records that the topic does not take.
 
-    Under LogAppendTime the producer's clock does not matter; `keyed` is for compacted topics, which need a key on
-    every record. The batch must have been through `check_produced`, and its buffer be writable if what it says of
-    its timestamps is not so. A batch that does not come alone has part in an `allowance`.
+    The batch must have been through `check_produced`, and its buffer be writable if what it says of its timestamps is
+    not so. A batch that does not come alone has part in an `allowance`.
     """
+    max_message_bytes, append_time, before_max_ms, after_max_ms, keyed = limits
     if batch.attributes & APPEND_TIME:
         raise ErrorCode.INVALID_TIMESTAMP.error("clients do not set the time of append")
     if append_time:

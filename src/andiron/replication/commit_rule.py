@@ -3,14 +3,16 @@
     partitions    all in-sync replicas      ends 9 7 8     committed below 7
     metadata      a majority of the voters  ends 9 7 8     committed below 8
 
-A rule takes the ends of all logs that count, the leader's among them, and gives the end of what is
-committed. Everything else about replication is the same for both.
+A rule takes the ends of all logs that count, the leader's first, and gives the end of what is committed. It is a
+function of these and asks nobody. Everything else about replication is the same for both.
+
+    CommitTerms    a rule, and what else a record has to come to
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from andiron.model.ids import Offset
 
@@ -29,6 +31,11 @@ def majority_watermark(ends: Sequence[Offset]) -> Offset:
     return sorted(ends)[(len(ends) - 1) // 2]
 
 
+def majority_of_followers(ends: Sequence[Offset]) -> Offset:
+    """The same where the leader is no voter any more (KIP-853): its own log does not count."""
+    return majority_watermark(ends[1:])
+
+
 def in_own_epoch(rule: CommitRule, epoch_start: Offset) -> CommitRule:
     """The rule for a leader whose epoch begins at `epoch_start`: nothing counts until a record of its own.
 
@@ -41,3 +48,11 @@ def in_own_epoch(rule: CommitRule, epoch_start: Offset) -> CommitRule:
         return end if end > epoch_start else NOTHING
 
     return watermark
+
+
+class CommitTerms(NamedTuple):
+    """What a record has to come to before it is committed."""
+
+    rule: CommitRule = isr_watermark
+    durable: bool = False  # what the leader itself holds counts as far as it is on its disk
+    least: int = 1  # that have to be in sync: min.insync.replicas

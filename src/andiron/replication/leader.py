@@ -37,7 +37,7 @@ from typing import NamedTuple
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.invariant import invariant
-from andiron.replication.commit_rule import NOTHING, CommitRule
+from andiron.replication.commit_rule import NOTHING, CommitTerms
 
 SILENCE = 10  # the part of replica.lag.time.max.ms for which one that has everything may say nothing
 
@@ -64,20 +64,29 @@ class LeaderAndIsr(NamedTuple):
     isr: frozenset[NodeId]
 
 
+class LogOffsets(NamedTuple):
+    """How far a leader's own log goes as it begins to lead, how far it is on the disk, and how far it is known to be
+    committed."""
+
+    end: Offset
+    flushed_end: Offset
+    watermark: Offset
+
+
 class LeaderReplica:
     """One partition's replicas, as its leader sees them for the span of one leader epoch."""
 
     __slots__ = (
-        "_heard", "_lag_ms_max", "_me", "_progress", "_rule", "durable", "end", "epoch_start", "flushed_end", "isr",
-        "least", "proposed", "watermark",
+        "_heard", "_lag_ms_max", "_me", "_progress", "durable", "end", "epoch_start", "flushed_end", "isr", "least",
+        "proposed", "rule", "watermark",
     )  # fmt: skip
 
     def __init__(
-        self, state: LeaderAndIsr, *, rule: CommitRule, durable: bool, end: Offset, flushed_end: Offset,
-        watermark: Offset, lag_ms_max: int, now: Millis,
-        least: int = 1, heard: Mapping[NodeId, Millis] = MappingProxyType({}),
+        self, state: LeaderAndIsr, offsets: LogOffsets, terms: CommitTerms, *, lag_ms_max: int, now: Millis,
+        heard: Mapping[NodeId, Millis] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         me, _, replicas, isr = state
+        end, flushed_end, watermark = offsets
         invariant(
             me in isr <= replicas, "a leader is in its ISR, and that among the replicas", me, isr, replicas
         )
@@ -85,8 +94,10 @@ class LeaderReplica:
         self.isr = self.proposed = isr
         self.end, self.flushed_end, self.watermark = end, flushed_end, watermark
         self.epoch_start = end  # what earlier leaders wrote ends here
-        self.durable, self.least = durable, least
-        self._me, self._rule, self._lag_ms_max, self._heard = me, rule, lag_ms_max, heard
+        self.rule, self.durable, self.least = (
+            terms  # the rule is replaced where other voters count than before
+        )
+        self._me, self._lag_ms_max, self._heard = me, lag_ms_max, heard
         # A new leader gives the in-sync a full lag's grace; the rest must show themselves first.
         self._progress = {
             replica: Progress(
@@ -265,4 +276,4 @@ class LeaderReplica:
         if not self.enough_in_sync(self.least):
             return self.watermark
         members = (self.isr | self.proposed) - {self._me}
-        return self._rule([held, *(self._progress[m].offset for m in sorted(members))])
+        return self.rule([held, *(self._progress[m].offset for m in sorted(members))])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from andiron.broker.node.slice_sizes import slices_of
 from andiron.model.ids import Millis
-from andiron.sim.clients.admin import Admin
+from andiron.sim.clients.admin import Admin, AdminHabits
 from andiron.sim.clients.client import Client
 from andiron.sim.clients.consumer import Consumer
 from andiron.sim.clients.inquirer import Inquirer
@@ -142,9 +142,7 @@ class _Game:
                 *place,
                 "admin",
                 plan.topics,
-                plan.variations,
-                plan.admin_pace_ms,
-                destructive=plan.destructive,
+                AdminHabits(plan.variations, plan.admin_pace_ms, plan.destructive),
             ),
             *(Producer(*place, f"producer-{n}", h, self._ledger) for n, h in enumerate(plan.producers, 1)),
             *(Consumer(*place, f"consumer-{n}", topics) for n, topics in enumerate(plan.consumers, 1)),
@@ -190,8 +188,7 @@ class _Game:
         for host in self.hosts:
             node = host.node
             if node is not None and any(
-                partition.failure
-                for partition in (node.broker.metadata.partition, *node.broker.replica_manager)
+                partition.failure for partition in (node.broker.raft.partition, *node.broker.replica_manager)
             ):
                 host.kill()
 

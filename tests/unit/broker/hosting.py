@@ -3,10 +3,11 @@
 import pytest
 
 from andiron.broker.replicas.partition import Partition
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.replication.leader import LeaderAndIsr
@@ -17,7 +18,12 @@ ALONE = frozenset({1})
 
 
 def hosted(**settings):
-    log = PartitionLog.open(MemoryDisk(), "/data/t-0", NAME, b"\x01" * 16, LogSettings(**settings), now=0)
+    log = PartitionLog.open(
+        LogFolder(MemoryDisk(), "/data/t-0"),
+        TopicIdPartition(b"\x01" * 16, NAME),
+        LogSettings(**settings),
+        now=0,
+    )
     return Partition(NAME, b"\x01" * 16, log)
 
 

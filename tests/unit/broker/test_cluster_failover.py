@@ -100,7 +100,7 @@ def test_without_a_majority_nobody_is_elected_and_nothing_is_decided(cluster):
     cluster.pass_time(30_000)
 
     [last] = cluster.up()
-    assert last.node.broker.metadata.controller_id == -1
+    assert last.node.broker.raft.leader == -1
     assert cluster.leader_of("t") == leader  # nobody could say otherwise
 
 
@@ -216,8 +216,8 @@ def test_a_controller_cut_off_steps_down_and_follows_the_next_when_it_is_back(cl
     cluster.isolate(before)
     cluster.pass_time(10_000)
 
-    assert not cluster.broker(before).metadata.leads
-    others = {cluster.broker(n).metadata.controller_id for n in NODES if n != before}
+    assert not cluster.broker(before).controller.is_active
+    others = {cluster.broker(n).raft.leader for n in NODES if n != before}
     assert len(others) == 1
     assert before not in others
 
@@ -229,9 +229,7 @@ def test_a_paused_controller_that_comes_to_itself_learns_that_it_is_none(cluster
     before = cluster.controller
     cluster.paused.add(before)
     cluster.until(
-        lambda: (
-            len({cluster.broker(n).metadata.controller_id for n in NODES if n != before} - {before, -1}) == 1
-        )
+        lambda: len({cluster.broker(n).raft.leader for n in NODES if n != before} - {before, -1}) == 1
     )
 
     cluster.heal()

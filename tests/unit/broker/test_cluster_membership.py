@@ -264,7 +264,7 @@ def test_brokers_that_do_not_vote_follow_the_one_that_does():
     cluster.until(lambda: all_in_sync(cluster, "t"))
 
     assert ends(cluster, "t") == {1: 1, 2: 1, 3: 1}
-    assert {member.node.broker.metadata.controller_id for member in cluster.up()} == {1}
+    assert {member.node.broker.raft.leader for member in cluster.up()} == {1}
 
 
 def test_brokers_go_on_while_their_only_controller_is_away():

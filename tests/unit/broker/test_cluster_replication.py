@@ -192,11 +192,11 @@ def test_a_follower_with_nothing_to_fetch_stays_in_sync(cluster):
 def test_many_partitions_of_a_broker_that_is_gone_leave_their_isrs_together(cluster):
     create(cluster, "t", [(1, 2, 3)] * 40)
     cluster.cut |= {(3, 1), (1, 3)}  # it lives, and cannot fetch
-    end = cluster.broker(4).metadata.partition.log.end
+    end = cluster.broker(4).raft.partition.log.end
 
     cluster.until(lambda: all(isr(cluster, "t", p) == [1, 2] for p in range(40)))
 
-    log = cluster.broker(4).metadata.partition.log
+    log = cluster.broker(4).raft.partition.log
     assert log.end - end == 40
     assert cluster.broker(1).alter_partition_manager.shrinks == 40
 

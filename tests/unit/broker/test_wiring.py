@@ -1,7 +1,8 @@
-"""How a broker is put together: nothing in it calls upward.
+"""How a broker is put together: nothing in it calls upward, and no machine below it does.
 
 A part is given what lies below it, as objects, and one Step (broker/node/step.py) to note what it has done; what
-follows from that is Broker.end_step's business. These are the rules that keep it so.
+follows from that is Broker.end_step's business. A machine answers whoever calls it, and keeps no function that would
+call back. These are the rules that keep it so.
 """
 
 import ast
@@ -13,7 +14,9 @@ SRC = Path(__file__).parents[3] / "src"
 ROOT = SRC / "andiron" / "broker"
 FILES = sorted(ROOT.rglob("*.py"))
 MACHINES = sorted(
-    path for package in ("quorum", "controller") for path in (SRC / "andiron" / package).rglob("*.py")
+    path
+    for package in ("log", "replication", "quorum", "controller", "groups", "transactions")
+    for path in (SRC / "andiron" / package).rglob("*.py")
 )
 PARAMETERS_MAX = 6
 
@@ -33,10 +36,30 @@ KNOTS = {
 }
 # Values that are made once a request, on the hottest way there is: a noun for two fields would be one object more.
 PLAIN_VALUES = {"Request"}
-# Functions that are given to a constructor, and why they call nobody.
+# Functions that are kept, and why: most are questions, which change nothing.
 FUNCTIONS = {
     ("ReplicationQuota", "rate"): "which of the settings it is, and nothing but them is asked",
     ("Shard", "encode"): "a record to its bytes",
+    (
+        "CommitTerms",
+        "rule",
+    ): "a function of offsets, chosen anew when the voters change: asked with every fetch",
+    (
+        "PartitionLog",
+        "on_cut",
+    ): "a recovery point above a cut must be down before the next append, in this very step",
+    ("Controller", "bootstrap"): "reads a file of a new cluster, and only where the log is empty",
+    ("GroupShard", "configs"): "a question to the committed image: what is set for a group",
+    ("GroupShard", "batch_max"): "a question to the partition's configs: how large a batch may be",
+    ("GroupShard", "held_by_all"): "a question to the shards beside it: how much memory they hold",
+    ("GroupContext", "configs"): "as of GroupShard, which hands it on",
+    ("GroupContext", "batch_max"): "as of GroupShard, which hands it on",
+    (
+        "Surroundings",
+        "is_free",
+    ): "a question to the group that is being changed: does nobody hold this partition?",
+    ("TransactionShard", "has_partition"): "a question to the committed image: is there such a partition?",
+    ("OwedMarkers", "has_partition"): "as of TransactionShard, which hands it on",
 }
 
 
@@ -86,7 +109,7 @@ def circles(graph):
 
 
 def constructors():
-    """(class, its __init__) of every class of the broker, the quorum and the controller that is no mere value."""
+    """(class, its __init__) of every class of the broker and of the machines that is no mere value."""
     for path in [*FILES, *MACHINES]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef) and node.name not in PLAIN_VALUES:
@@ -99,15 +122,30 @@ def function_types():
     """What is short for the type of a function somewhere in them."""
     for path in [*FILES, *MACHINES]:
         for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("Callable["):
-                yield ast.unparse(node.targets[0])
+            named = isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+            if named and ast.unparse(node.value).startswith("Callable["):
+                yield ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
 
 
 FUNCTION_TYPES = {"Callable", *function_types()}
 
 
 def names_in(annotation):
-    return {each.id for each in ast.walk(annotation) if isinstance(each, ast.Name)}
+    """The last names in an annotation, those of another module's too."""
+    names = {each.id for each in ast.walk(annotation) if isinstance(each, ast.Name)}
+    return names | {each.attr for each in ast.walk(annotation) if isinstance(each, ast.Attribute)}
+
+
+def kept_functions(path):
+    """(class, field) of every function that an object of a module keeps, but for tables of its own methods."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        for each in ast.walk(node):
+            if isinstance(each, ast.AnnAssign) and names_in(each.annotation) & FUNCTION_TYPES:
+                field = ast.unparse(each.target).removeprefix("self.")
+                if not ast.unparse(each.annotation).startswith("dict[type, "):
+                    yield node.name, field
 
 
 def parameters(function):
@@ -128,6 +166,24 @@ def test_a_constructor_takes_few_things_and_none_of_them_is_a_function(name, mad
 
     assert len(given) <= PARAMETERS_MAX
     assert [each for each in functions if (name, each) not in FUNCTIONS] == []
+
+
+def test_a_machine_keeps_no_function_but_those_that_have_a_reason():
+    kept = {each for path in MACHINES for each in kept_functions(path)}
+
+    assert sorted(kept - FUNCTIONS.keys()) == []
+
+
+def test_every_reason_is_of_a_function_that_is_there():
+    given = {
+        (made.values[0], each.arg)
+        for made in constructors()
+        for each in parameters(made.values[1])
+        if names_in(each.annotation) & FUNCTION_TYPES
+    }
+    kept = {each for path in MACHINES for each in kept_functions(path)}
+
+    assert sorted(FUNCTIONS.keys() - given - kept) == []
 
 
 def test_the_broker_hands_out_nothing_of_its_own():

@@ -69,9 +69,9 @@ def test_a_record_larger_than_a_batch_has_one_to_itself():
 
 def test_sequences_go_on_from_batch_to_batch_and_begin_anew_after_the_last():
     rows = pa.record_batch({"value": pa.array([b"v" * 30] * 5)})
-    producer = ProducerFields(7, 2, (1 << 31) - 3)
+    producer = ProducerFields(7, 2, (1 << 31) - 3, transactional=True)
 
-    batches = encode(rows, codec=0, batch_bytes=61 + 2 * 37, now=NOON, producer=producer, transactional=True)
+    batches = encode(rows, codec=0, batch_bytes=61 + 2 * 37, now=NOON, producer=producer)
 
     assert [each.records for each in batches] == [2, 2, 1]
     assert [each.base_sequence for each in batches] == [(1 << 31) - 3, (1 << 31) - 1, 1]

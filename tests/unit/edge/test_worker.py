@@ -14,9 +14,10 @@ import pytest
 from andiron.edge.disk import PosixDisk
 from andiron.edge.worker import Worker
 from andiron.log.cleaner import CleanableLog, Cleaner
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
-from andiron.model.ids import TopicId, TopicPartition
+from andiron.model.ids import TopicId, TopicIdPartition, TopicPartition
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
 from andiron.records.record import Record, records_of
@@ -181,7 +182,12 @@ def test_the_child_gets_the_pipes_and_nothing_else(worker, wakes):
 def test_a_log_is_compacted_in_the_child(worker, wakes, tmp_path):
     disk, folder = PosixDisk(), f"{tmp_path}/t-0"
     settings = LogSettings(cleanup_policy=("compact",), segment_bytes=200, min_cleanable_dirty_ratio=0.1)
-    log = PartitionLog.open(disk, folder, TopicPartition("t", 0), TopicId(bytes(range(16))), settings, now=1)
+    log = PartitionLog.open(
+        LogFolder(disk, folder),
+        TopicIdPartition(TopicId(bytes(range(16))), TopicPartition("t", 0)),
+        settings,
+        now=1,
+    )
     for offset in range(9):
         batch = build([Record(0, 1, b"key", b"%d" % offset)])
         log.append(Batch(batch), memoryview(batch), 0, 1)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from andiron.log.checkpoints import LogCheckpoint
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
 from andiron.records.record import Record
@@ -25,14 +27,10 @@ def batch_of(count=1, *, timestamp=0, value=b"v" * 40, **how):
 
 def open_log(disk=None, *, now=0, clean=False, recovery_point=0, log_start=0, **settings):
     return PartitionLog.open(
-        MemoryDisk() if disk is None else disk,
-        FOLDER,
-        ORDERS,
-        ID,
+        LogFolder(MemoryDisk() if disk is None else disk, FOLDER),
+        TopicIdPartition(ID, ORDERS),
         LogSettings(**settings),
-        recovery_point=recovery_point,
-        clean=clean,
-        log_start=log_start,
+        checkpoint=LogCheckpoint(recovery_point=recovery_point, log_start=log_start, clean=clean),
         now=now,
     )
 

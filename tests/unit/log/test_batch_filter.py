@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from andiron.log.abort_index import AbortedTransaction
-from andiron.log.batch_filter import BatchFilter, ProducerEnd
+from andiron.log.batch_filter import BatchFilter, DeleteHorizon, ProducerEnd
 from andiron.log.cleaned_transactions import CleanedTransactions
 from andiron.log.offset_map import OffsetMap
 from andiron.model.settings import MAX_LONG
@@ -42,8 +42,7 @@ def filtering(latest=(), *, upto=100, end=1_000, aborted=(), producers=None, ret
         end=end,
         transactions=CleanedTransactions(aborted),
         producers=producers or {},
-        delete_retention_ms=retention,
-        now=now,
+        horizon=DeleteHorizon(now, retention),
     )
 
 

@@ -7,11 +7,13 @@ import random
 
 import pytest
 
+from andiron.log.checkpoints import LogCheckpoint
 from andiron.log.clean_shutdown import CleanShutdown
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.sim.disk import MemoryDisk
 from unit.log.logs import append
 
@@ -37,7 +39,11 @@ class CountingDisk(MemoryDisk):
 def open_one(disk, number, **how):
     name = TopicPartition("t", number)
     return PartitionLog.open(
-        disk, f"/data/t-{number}", name, b"0123456789abcdef", LogSettings(), now=0, **how
+        LogFolder(disk, f"/data/t-{number}"),
+        TopicIdPartition(b"0123456789abcdef", name),
+        LogSettings(),
+        now=0,
+        **how,
     )
 
 
@@ -67,7 +73,7 @@ def test_all_of_them_are_there_after_a_power_cut():
         close(disk, opened)
         disk.crash(random.Random(seed))
         for number in range(3):
-            again = open_one(disk, number, clean=True, recovery_point=2)
+            again = open_one(disk, number, checkpoint=LogCheckpoint(2, clean=True))
             assert (again.end, again.notices, again.epochs.latest) == (2, [], opened[number].epochs.latest)
 
 

@@ -4,9 +4,10 @@ import pytest
 
 from andiron.log.cleaner import CleanableLog, Cleaner, CleanerBudget
 from andiron.log.compaction import UncleanableLog
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
-from andiron.model.ids import TopicId, TopicPartition
+from andiron.model.ids import TopicId, TopicIdPartition, TopicPartition
 from andiron.records.batch import Batch, iterate
 from andiron.records.builder import build
 from andiron.records.record import Record, records_of
@@ -30,7 +31,10 @@ class World:
         """A log with one record for each byte of `keys`, two to a segment."""
         topic_id = TopicId(topic.encode().rjust(16, b"0"))
         log = PartitionLog.open(
-            self.disk, f"data/{topic}-0", TopicPartition(topic, 0), topic_id, settings, now=NOW
+            LogFolder(self.disk, f"data/{topic}-0"),
+            TopicIdPartition(topic_id, TopicPartition(topic, 0)),
+            settings,
+            now=NOW,
         )
         self.logs.append(log)
         self.write(log, keys, **producer)

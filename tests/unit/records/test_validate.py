@@ -12,7 +12,13 @@ from andiron.records.batch import HEADER, Batch, seal
 from andiron.records.builder import build
 from andiron.records.compression import compress
 from andiron.records.record import Record
-from andiron.records.validate import Allowance, check_produced, check_records, unpacked_bytes_max
+from andiron.records.validate import (
+    Allowance,
+    RecordLimits,
+    check_produced,
+    check_records,
+    unpacked_bytes_max,
+)
 from andiron.records.walk import walk
 
 NOW = 1_700_000_000_000
@@ -151,10 +157,7 @@ def test_kafkas_order_decides_which_fault_is_named():
 
 
 def times(batch, now=NOW, append_time=False, before=FOREVER, after=HOUR, keyed=False, allowance=None):
-    return check_records(
-        batch, now, 1 << 20, append_time=append_time, before_max_ms=before, after_max_ms=after, keyed=keyed,
-        allowance=allowance,
-    )  # fmt: skip
+    return check_records(batch, now, RecordLimits(1 << 20, append_time, before, after, keyed), allowance)
 
 
 def bad(batch, **more):

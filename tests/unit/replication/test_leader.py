@@ -1,20 +1,30 @@
 """What a leader counts as committed, and whom it counts as in sync."""
 
-from andiron.replication.commit_rule import isr_watermark
-from andiron.replication.leader import LeaderAndIsr, LeaderReplica
+from andiron.replication.commit_rule import CommitTerms
+from andiron.replication.leader import LeaderAndIsr, LeaderReplica, LogOffsets
 
 LAG = 10_000
 
 
-def leading(replicas=(1, 2, 3), isr=None, end=10, durable=False, **given):
+def leading(
+    replicas=(1, 2, 3),
+    isr=None,
+    end=10,
+    flushed_end=None,
+    watermark=0,
+    now=0,
+    lag_ms_max=LAG,
+    heard=None,
+    **terms,
+):
     members = frozenset(replicas)
-    fields = {"flushed_end": end, "watermark": 0, "lag_ms_max": LAG, "now": 0, **given}
     return LeaderReplica(
         LeaderAndIsr(1, 0, members, frozenset(isr or members)),
-        rule=isr_watermark,
-        durable=durable,
-        end=end,
-        **fields,
+        LogOffsets(end, end if flushed_end is None else flushed_end, watermark),
+        CommitTerms(**terms),
+        lag_ms_max=lag_ms_max,
+        now=now,
+        heard={} if heard is None else heard,
     )
 
 
@@ -113,9 +123,7 @@ def test_min_insync_replicas_asks_for_no_more_than_there_are():
 
 
 def test_a_durable_leader_waits_for_the_flush_until_it_is_durable_no_more():
-    leader = LeaderReplica(LeaderAndIsr(1, 0, frozenset({1}), frozenset({1})), rule=isr_watermark, durable=True,
-        end=0, flushed_end=0, watermark=0, lag_ms_max=1_000, now=0,
-    )  # fmt: skip
+    leader = leading(replicas=[1], end=0, durable=True)
     assert not leader.appended(5)
 
     assert leader.require(durable=False, least=1)

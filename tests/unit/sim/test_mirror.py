@@ -1,7 +1,9 @@
 import pytest
 
+from andiron.log.checkpoints import LogCheckpoint
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.records.record import Record
 from andiron.sim.mirror import WHOLE, Mirror, scan
 from andiron.sim.watcher import Violation
@@ -93,9 +95,12 @@ def test_a_place_to_read_on_from_does_not_outlive_the_file_it_is_in(quiet):
     (_, _), (last, _) = scan(quiet.host, partition)
     quiet.host.disk.write_file(quiet.path(), bytes(last.raw))
     partition.log = PartitionLog.open(
-        quiet.host.disk, log.directory, log.partition, log.topic_id, log.settings,
-        now=quiet.world.now, recovery_point=2, clean=True,
-    )  # fmt: skip
+        LogFolder(quiet.host.disk, log.directory),
+        TopicIdPartition(log.topic_id, log.partition),
+        log.settings,
+        checkpoint=LogCheckpoint(recovery_point=2, clean=True),
+        now=quiet.world.now,
+    )
 
     quiet.write(b"z" * 200)
 

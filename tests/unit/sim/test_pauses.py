@@ -25,11 +25,11 @@ def trio():
 
 
 def quorums(trio):
-    return [host.node.broker.metadata.raft.quorum for host in trio.hosts]
+    return [host.node.broker.raft.quorum for host in trio.hosts]
 
 
 def controller(trio):
-    return next(host for host in trio.hosts if host.node.broker.metadata.leads)
+    return next(host for host in trio.hosts if host.node.broker.controller.is_active)
 
 
 def asked_around(trio, ms):

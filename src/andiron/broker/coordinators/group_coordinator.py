@@ -16,7 +16,7 @@ from typing import Any
 
 from andiron.broker.coordinators.coordinator import Coordinator, Plan, partition_of
 from andiron.broker.coordinators.shard import readable, understood
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.request import Request
 from andiron.broker.node.slices import InSlices
 from andiron.broker.node.step import Step
@@ -39,7 +39,7 @@ TOPIC = "__consumer_offsets"
 class GroupCoordinator:
     """The groups whose partitions are led here."""
 
-    def __init__(self, settings: GroupSettings, metadata: Metadata, chance: Chance, step: Step) -> None:
+    def __init__(self, settings: GroupSettings, metadata: MetadataLoader, chance: Chance, step: Step) -> None:
         self._settings, self._metadata, self._chance = settings, metadata, chance
         self._topics = _Topics(metadata)
         self.shards = Coordinator(TOPIC, Plan(self._machine, encode_record, _records), step)
@@ -97,7 +97,7 @@ def _asked(request: Request[Any], body: Any) -> CoordinatorRequest:
 class _Topics:
     """The committed topics, as groups see them."""
 
-    def __init__(self, metadata: Metadata) -> None:
+    def __init__(self, metadata: MetadataLoader) -> None:
         self._metadata = metadata
         self.version = 0  # the offset in the metadata log up to which they were as they are
 

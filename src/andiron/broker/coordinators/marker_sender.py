@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from andiron.broker.coordinators.marker_writer import MarkerWriter, Outcome
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.node.waiting import Wait
@@ -36,7 +36,7 @@ LANE = "markers"
 class MarkerSender:
     """Brings markers to the leaders of their partitions."""
 
-    def __init__(self, me: NodeId, metadata: Metadata, calls: Calls, here: MarkerWriter) -> None:
+    def __init__(self, me: NodeId, metadata: MetadataLoader, calls: Calls, here: MarkerWriter) -> None:
         self._me, self._metadata, self._calls, self._here = me, metadata, calls, here
 
     def send(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:

@@ -21,7 +21,7 @@ import logging
 
 from andiron.broker.coordinators.group_coordinator import TOPIC as OFFSETS_TOPIC
 from andiron.broker.coordinators.group_coordinator import GroupCoordinator
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.node.step import Step
@@ -43,7 +43,7 @@ class MarkerWriter:
     """Appends markers to the partitions that are led here."""
 
     def __init__(
-        self, metadata: Metadata, replica_manager: ReplicaManager, groups: GroupCoordinator, step: Step
+        self, metadata: MetadataLoader, replica_manager: ReplicaManager, groups: GroupCoordinator, step: Step
     ) -> None:
         self._metadata, self._replica_manager, self._groups, self._step = (
             metadata,

@@ -21,7 +21,7 @@ from andiron.broker.coordinators.coordinator import Coordinator, Plan, partition
 from andiron.broker.coordinators.marker_sender import MarkerSender
 from andiron.broker.coordinators.marker_writer import Outcome
 from andiron.broker.coordinators.shard import Shard, readable, understood
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import MARKER_RETRY_MS, TRANSACTION_DECISION_MS
 from andiron.broker.node.slices import InSlices
@@ -55,7 +55,7 @@ class TransactionCoordinator:
     """The transactional ids whose partitions are led here."""
 
     def __init__(
-        self, settings: TransactionSettings, metadata: Metadata, markers: MarkerSender, step: Step
+        self, settings: TransactionSettings, metadata: MetadataLoader, markers: MarkerSender, step: Step
     ) -> None:
         self.settings, self._metadata = settings, metadata
         self._markers, self._step = markers, step

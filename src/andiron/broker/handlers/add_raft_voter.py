@@ -38,7 +38,7 @@ def _added(broker: Broker, request: Request[AddRaftVoterRequest]) -> AddRaftVote
     listeners = tuple((each.name, Address(each.host, each.port)) for each in body.listeners)
     voter = VoterNode(NodeId(body.voter_id), bytes(body.voter_directory_id), listeners)
     deadline = Millis(request.now + max(0, body.timeout_ms))
-    changes = VoterChanges(broker.metadata.raft, broker.step)
+    changes = VoterChanges(broker.raft, broker.step)
     try:
         added = changes.add(voter, deadline, committed=body.ack_when_committed)
     except ProtocolError as error:

@@ -43,7 +43,7 @@ def handle(broker: Broker, request: Request[ApiVersionsRequest]) -> ApiVersionsR
     if request.version >= 3:
         broker.telemetry.introduced(request.conn, (body.client_software_name, body.client_software_version))
     levels = dict(broker.image.features)
-    if level := broker.metadata.raft.voters.kraft_version:
+    if level := broker.raft.voters.kraft_version:
         levels[KRAFT_VERSION] = level
     return ApiVersionsResponse(
         api_keys=[

@@ -24,7 +24,7 @@ SCOPE = Scope.CONTROLLER
 
 
 def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQuorumEpochResponse:
-    body, raft = request.body, broker.metadata.raft
+    body, raft = request.body, broker.raft
     if (wrong := misdirected(broker, body)) is not None:
         return BeginQuorumEpochResponse(wrong.number)
     said = body.topics[0].partitions[0]
@@ -45,7 +45,7 @@ def handle(broker: Broker, request: Request[BeginQuorumEpochRequest]) -> BeginQu
 
 def leader_refused(broker: Broker, leader: int, epoch: LeaderEpoch) -> ErrorCode | None:
     """Why a node that speaks as the leader of an epoch is not believed; None if it is."""
-    quorum = broker.metadata.raft.quorum
+    quorum = broker.raft.quorum
     if epoch == quorum.epoch and quorum.leader not in (None, leader):
         return ErrorCode.INVALID_REQUEST  # there is one leader an epoch
     return disbelieved(broker, leader, epoch)

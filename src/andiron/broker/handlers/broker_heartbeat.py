@@ -24,7 +24,7 @@ NOTHING_READ = -1
 
 def handle(broker: Broker, request: Request[BrokerHeartbeatRequest]) -> Wait:
     body = request.body
-    if not broker.metadata.raft.is_followed_by(NodeId(body.broker_id)):
+    if not broker.raft.is_followed_by(NodeId(body.broker_id)):
         body.current_metadata_offset = NOTHING_READ
     return broker.decide_here(body, request.now).or_else(_refusal)
 

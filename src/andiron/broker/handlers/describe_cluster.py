@@ -41,7 +41,7 @@ def handle(broker: Broker, request: Request[DescribeClusterRequest]) -> Describe
     return DescribeClusterResponse(
         endpoint_type=body.endpoint_type,
         cluster_id=broker.cluster_id,
-        controller_id=broker.metadata.controller_id if at_controllers else broker.controller_told,
+        controller_id=broker.raft.leader if at_controllers else broker.controller_told,
         brokers=_controllers(broker, request) if at_controllers else _brokers(broker, request),
         cluster_authorized_operations=(
             ON_THE_CLUSTER if body.include_cluster_authorized_operations else NOT_ASKED

@@ -50,7 +50,7 @@ def _refusal(error: ProtocolError) -> DescribeQuorumResponse:
 
 
 def _described(broker: Broker, now: Millis) -> DescribeQuorumResponse:
-    raft = broker.metadata.raft
+    raft = broker.raft
     leader, me = raft.partition.leader(), NodeId(broker.settings.node_id)
     voters = [_state(broker, node, seen, now) for node, seen in leader.progress().items()]
     at = wall_time(now)
@@ -81,7 +81,7 @@ def _state(broker: Broker, node: NodeId, seen: Progress, now: Millis) -> Replica
     ahead_ms = wall_time(now) - now  # of the clock that progress is measured by
     return ReplicaState(
         node,
-        broker.metadata.raft.voters.directory_of(node),
+        broker.raft.voters.directory_of(node),
         log_end_offset=seen.offset,
         last_fetch_timestamp=seen.fetched_at + ahead_ms,
         last_caught_up_timestamp=seen.caught_up_at + ahead_ms,
@@ -90,6 +90,6 @@ def _state(broker: Broker, node: NodeId, seen: Progress, now: Millis) -> Replica
 
 def _nodes(broker: Broker) -> list[Node]:
     """Where the voters are reached."""
-    raft, name = broker.metadata.raft, broker.settings.controller_listeners[0]
+    raft, name = broker.raft, broker.settings.controller_listeners[0]
     found = [(node, raft.address_of(node)) for node in raft.quorum.voters]
     return [Node(node, [Listener(name, at.host, at.port)]) for node, at in found if at is not None]

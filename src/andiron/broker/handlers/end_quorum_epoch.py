@@ -25,7 +25,7 @@ SCOPE = Scope.CONTROLLER
 
 
 def handle(broker: Broker, request: Request[EndQuorumEpochRequest]) -> EndQuorumEpochResponse:
-    body, raft = request.body, broker.metadata.raft
+    body, raft = request.body, broker.raft
     if (wrong := misdirected(broker, body)) is not None:
         return EndQuorumEpochResponse(wrong.number)
     said = body.topics[0].partitions[0]

@@ -28,7 +28,7 @@ SCOPE = Scope.CONTROLLER
 
 
 def handle(broker: Broker, request: Request[EnvelopeRequest]) -> InSlices[EnvelopeResponse | Wait]:
-    if not broker.metadata.leads:
+    if not broker.controller.is_active:
         return EnvelopeResponse(error_code=ErrorCode.NOT_CONTROLLER.number)
     frame = memoryview(request.body.request_data)
     try:

@@ -53,10 +53,10 @@ def _piece(
 ) -> FetchSnapshotResponsePartition:
     if (topic, asked.partition) != METADATA:
         raise ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.error(f"there is {METADATA} and no other")
-    raft = broker.metadata.raft
+    raft = broker.raft
     raft.partition.leader()
     raft.partition.check_epoch(asked.current_leader_epoch)
-    broker.metadata.heard_of(NodeId(request.body.replica_id), request.conn, request.now)
+    broker.controller.heard_of(NodeId(request.body.replica_id), request.conn, request.now)
     id = SnapshotId(Offset(asked.snapshot_id.end_offset), LeaderEpoch(asked.snapshot_id.epoch))
     held = raft.snapshots.table.get(id)
     if held is None:

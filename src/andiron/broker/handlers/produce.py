@@ -101,7 +101,10 @@ def produce(
         answered = TopicProduceResponse(topic.name, topic.topic_id)
         response.responses.append(answered)
         for produced in topic.partition_data:
-            appended = _append(broker, request, topic, produced, admissions, allowance, pending)
+            appended = _append(broker, request, topic, produced, admissions, allowance)
+            if isinstance(appended, tuple):
+                pending.append(appended)
+                appended = appended[2]
             answered.partition_responses.append(appended)
     return _answer(broker, request, response, pending)
 
@@ -118,7 +121,10 @@ def _produce_at_length(
         answered = TopicProduceResponse(topic.name, topic.topic_id)
         response.responses.append(answered)
         for produced in topic.partition_data:
-            appended = _append(broker, request, topic, produced, {}, allowance, pending)
+            appended = _append(broker, request, topic, produced, {}, allowance)
+            if isinstance(appended, tuple):
+                pending.append(appended)
+                appended = appended[2]
             answered.partition_responses.append(appended)
             since += 1
             if since % SIZES.produced_batches == 0:
@@ -144,8 +150,9 @@ def _answer(
 
 def _append(
     broker: Broker, request: Request[ProduceRequest], topic: TopicProduceData,
-    produced: PartitionProduceData, admissions: Admissions, allowance: Allowance, pending: list[Pending],
-) -> PartitionProduceResponse:  # fmt: skip
+    produced: PartitionProduceData, admissions: Admissions, allowance: Allowance,
+) -> Pending | PartitionProduceResponse:  # fmt: skip
+    """The answer for one batch, with what it waits for where the batch was taken."""
     try:
         partition = broker.partition(topic.name, topic.topic_id, produced.index)
         if is_internal(partition.name.topic) and request.client_id != ADMIN_CLIENT_ID:
@@ -163,8 +170,7 @@ def _append(
     answer = PartitionProduceResponse(
         produced.index, 0, written.base_offset, written.append_time, partition.log.start
     )
-    pending.append((partition, written, answer))
-    return answer
+    return partition, written, answer
 
 
 def _with_hints(

@@ -35,7 +35,7 @@ def handle(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRa
 
 def _removed(broker: Broker, request: Request[RemoveRaftVoterRequest]) -> RemoveRaftVoterResponse | Wait:
     body = request.body
-    changes = VoterChanges(broker.metadata.raft, broker.step)
+    changes = VoterChanges(broker.raft, broker.step)
     deadline = Millis(request.now + CONTROLLER_DECISION_MS)
     try:
         removed = changes.remove(NodeId(body.voter_id), bytes(body.voter_directory_id), deadline)

@@ -54,7 +54,7 @@ def _at_the_leader(broker: Broker, request: Request[UpdateFeaturesRequest]) -> U
 def _upgraded(
     broker: Broker, request: Request[UpdateFeaturesRequest], update: FeatureUpdateKey
 ) -> UpdateFeaturesResponse | Wait:
-    raft = broker.metadata.raft
+    raft = broker.raft
     changes, before = VoterChanges(raft, broker.step), raft.voters.kraft_version
     check_kind(update)
     if update.max_version_level > 1:

@@ -45,7 +45,7 @@ def handle(broker: Broker, request: Request[UpdateRaftVoterRequest]) -> UpdateRa
 
 
 def _updated(broker: Broker, request: Request[UpdateRaftVoterRequest]) -> Wait:
-    body, raft = request.body, broker.metadata.raft
+    body, raft = request.body, broker.raft
     if body.cluster_id not in (None, broker.cluster_id):
         raise ErrorCode.INCONSISTENT_CLUSTER_ID.error("this is another cluster")
     raft.partition.leader()
@@ -63,6 +63,6 @@ def _updated(broker: Broker, request: Request[UpdateRaftVoterRequest]) -> Wait:
 
 
 def _leader(broker: Broker) -> CurrentLeader:
-    raft = broker.metadata.raft
+    raft = broker.raft
     address = raft.address_of(raft.leader) or Address("", -1)
     return CurrentLeader(raft.leader, raft.quorum.epoch, *address)

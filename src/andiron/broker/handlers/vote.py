@@ -35,7 +35,7 @@ SCOPE = Scope.CONTROLLER
 def handle(broker: Broker, request: Request[VoteRequest]) -> VoteResponse:
     if (wrong := misdirected(broker, request.body)) is not None:
         return VoteResponse(wrong.number)
-    asked, raft = request.body.topics[0].partitions[0], broker.metadata.raft
+    asked, raft = request.body.topics[0].partitions[0], broker.raft
     answer = VoteResponsePartition(METADATA.partition, leader_id=raft.leader, leader_epoch=raft.quorum.epoch)
     if (refused := _refusal(broker, request.body.voter_id, asked)) is not None:
         answer.error_code = refused.number

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.calls import Calls, Then
 from andiron.model.ids import Address, NodeId
 
@@ -21,7 +21,7 @@ from andiron.model.ids import Address, NodeId
 class BrokerChannel:
     """Calls other brokers as this one."""
 
-    def __init__(self, lifecycle: BrokerLifecycle, metadata: Metadata, calls: Calls) -> None:
+    def __init__(self, lifecycle: BrokerLifecycle, metadata: MetadataLoader, calls: Calls) -> None:
         self.me = lifecycle.me
         self._lifecycle, self._metadata, self._calls = lifecycle, metadata, calls
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from andiron.broker.metadata.controller_channel import ControllerChannel
 from andiron.broker.metadata.controller_registration import ControllerRegistration
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import LEAVING_ALONE_MS, LEAVING_MS, LIFECYCLE_RETRY_MS
 from andiron.broker.node.step import Step
@@ -101,7 +101,7 @@ class BrokerLifecycle:
     """Registers this broker, and keeps it in the cluster."""
 
     def __init__(
-        self, settings: NodeSettings, metadata: Metadata, channel: ControllerChannel, step: Step
+        self, settings: NodeSettings, metadata: MetadataLoader, channel: ControllerChannel, step: Step
     ) -> None:
         self._settings, self._metadata, self._channel, self._step = settings, metadata, channel, step
         self.controller = ControllerRegistration(settings, metadata, channel, step)

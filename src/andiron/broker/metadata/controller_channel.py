@@ -1,6 +1,6 @@
 """The way of a request to the controller, wherever it is.
 
-    decide(request) ─▶ is the controller here? ── yes ─▶ metadata.decide
+    decide(request) ─▶ is the controller here? ── yes ─▶ quorum_controller.py
                                  │ no
                                  ├─ what a broker itself asks ─▶ a call of that API
                                  └─ what a client asked       ─▶ the same request, in an Envelope
@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.quorum_controller import QuorumController
+from andiron.broker.metadata.raft_client import RaftClient
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.patience import CONTROLLER_CALL_MS, CONTROLLER_RETRY_MS
 from andiron.broker.node.request import ForwardedRequest, Request
@@ -55,8 +56,11 @@ ELSEWHERE = {ErrorCode.NOT_CONTROLLER, ErrorCode.NETWORK_EXCEPTION}
 class ControllerChannel:
     """Asks the controller for a node."""
 
-    def __init__(self, metadata: Metadata, calls: Calls, client_id: str, step: Step) -> None:
-        self._metadata, self._calls, self._client_id, self._step = metadata, calls, client_id, step
+    def __init__(
+        self, raft: RaftClient, controller: QuorumController, calls: Calls, client_id: str, step: Step
+    ) -> None:
+        self._raft, self._controller = raft, controller
+        self._calls, self._client_id, self._step = calls, client_id, step
 
     def decide(self, request: Any, now: Millis, timeout_ms: int, version: int | None = None) -> Wait:
         """Let the controller decide; the Wait gives its response once that is committed.
@@ -67,7 +71,7 @@ class ControllerChannel:
     def decide_here(self, request: Any, now: Millis, timeout_ms: int) -> Wait:
         """Let the controller decide if it is here, and nowhere else."""
         try:
-            return self._metadata.decide(request, now, timeout_ms)
+            return self._controller.decide(request, now, timeout_ms)
         except ProtocolError as error:
             return Wait.failed(error)
 
@@ -83,10 +87,9 @@ class ControllerChannel:
         return self.decide_here(request.body, request.now, timeout_ms).or_else(look_why)
 
     def _attempt(self, request: Any, version: int | None, deadline: Millis, now: Millis) -> Wait:
-        metadata = self._metadata
-        if metadata.leads:
+        if self._controller.is_active:
             asked = self.decide_here(request, now, deadline - now)
-        elif (address := metadata.controller_address) is not None:
+        elif (address := self._raft.address_of(self._raft.leader)) is not None:
             asked = self._ask(address, request, version, deadline, now)
         else:
             asked = Wait.failed(ErrorCode.NOT_CONTROLLER.error("no controller is known"))
@@ -120,7 +123,7 @@ class ControllerChannel:
 
     def _unless_deposed(self, asked: Wait) -> Wait:
         """The same wait, which comes to nothing when others have another leader than the one who was asked."""
-        raft = self._metadata.raft
+        raft = self._raft
         epoch = raft.quorum.epoch
 
         def is_deposed() -> bool:

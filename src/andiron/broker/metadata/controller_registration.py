@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 
 from andiron.broker.metadata.controller_channel import ControllerChannel
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.patience import CONTROLLER_REGISTRATION_MS, CONTROLLER_REGISTRATION_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.settings.node_settings import NodeSettings
@@ -42,7 +42,7 @@ class ControllerRegistration:
     def __init__(
         self,
         settings: NodeSettings,
-        metadata: Metadata,
+        metadata: MetadataLoader,
         channel: ControllerChannel,
         step: Step,
     ) -> None:

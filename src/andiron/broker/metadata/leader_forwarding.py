@@ -29,12 +29,12 @@ def at_quorum_leader(
     timeout_ms: int = CONTROLLER_DECISION_MS,
 ) -> T | Wait:
     """What `here` says where the quorum is led, or what a `refusal` makes of the reason why it cannot be had."""
-    if broker.metadata.leads:
+    if broker.controller.is_active:
         return here()
     if request.listener in broker.settings.controller_listeners:
         return refusal(ErrorCode.NOT_LEADER_OR_FOLLOWER.error("another node leads the quorum"))
 
     def otherwise(error: ProtocolError) -> T | Wait:
-        return here() if broker.metadata.leads else refusal(error)
+        return here() if broker.controller.is_active else refusal(error)
 
     return broker.pass_on(request, timeout_ms).or_else(otherwise)

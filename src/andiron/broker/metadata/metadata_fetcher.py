@@ -23,7 +23,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from andiron.broker.metadata.raft_facts import SnapshotLoaded
-from andiron.broker.metadata.raft_requests import fetch_request
+from andiron.broker.metadata.raft_requests import ReplicaKey, fetch_request
 from andiron.broker.metadata.snapshot_fetcher import SnapshotFetcher
 from andiron.broker.metadata.voter_update import VoterUpdate
 from andiron.broker.node.patience import QUORUM_REFUSED_MS
@@ -95,10 +95,8 @@ class MetadataFetcher:
         epoch, leader, leaders = quorum.epoch, quorum.leader, self._leaders
         watermark = raft.partition.watermark
         wait_ms = 0 if leader is None else timeout_ms // 4
-        request = fetch_request(
-            raft.directories.cluster_id, raft.me, raft.directories.metadata_id, epoch, position, watermark,
-            wait_ms,
-        )  # fmt: skip
+        me = ReplicaKey(raft.me, raft.directories.metadata_id)
+        request = fetch_request(raft.directories.cluster_id, me, epoch, position, watermark, wait_ms)
 
         def answered(response: FetchResponse | None, now: Millis) -> None:
             if self._leaders == leaders and not quorum.leads:

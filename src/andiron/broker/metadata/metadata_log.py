@@ -20,12 +20,12 @@ from andiron.broker.metadata.snapshot_files import SnapshotFiles
 from andiron.broker.replicas.log_directories import LogDirectories
 from andiron.broker.settings.node_settings import NodeSettings
 from andiron.log.damage import find_damage
-from andiron.log.disk import Disk
+from andiron.log.disk import Disk, LogFolder
 from andiron.log.flushed_mark import FlushedMark
 from andiron.log.layout import LOG
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
-from andiron.model.ids import Millis, Offset
+from andiron.model.ids import Millis, Offset, TopicIdPartition
 from andiron.model.line import Line
 from andiron.quorum.snapshot_format import parse_file_name
 
@@ -57,7 +57,9 @@ class MetadataLog:
             segment_bytes=kept.metadata_log_segment_bytes,
             segment_ms=kept.metadata_log_segment_ms,
         )
-        held = PartitionLog.open(self._disk, self._directory, METADATA, TOPIC_ID, settings, now=now)
+        held = PartitionLog.open(
+            LogFolder(self._disk, self._directory), TopicIdPartition(TOPIC_ID, METADATA), settings, now=now
+        )
         for notice in held.notices:
             log.warning(Line("Metadata log was repaired as it was opened", partition=METADATA, repair=notice))
         if self._mark.load() > held.end:

@@ -18,7 +18,7 @@ hold what it has lost; its registration ends that epoch.
 Once everything that it leads and follows is in place the node is settled: folders that are nobody's can be told, and
 housekeeping begins. Not before: a checkpoint without the partitions would forget them.
 
-Read next: metadata.py, where the delta comes from; replicas/replica_manager.py.
+Read next: metadata_loader.py, where the delta comes from; replicas/replica_manager.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import logging
 
 from andiron.broker.coordinators.coordinators import Coordinators
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.metadata.news import News
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.housekeeping import Housekeeping
@@ -44,7 +44,7 @@ class MetadataPublisher:
     """Lets what is committed take effect here."""
 
     def __init__(
-        self, metadata: Metadata, lifecycle: BrokerLifecycle, replica_manager: ReplicaManager,
+        self, metadata: MetadataLoader, lifecycle: BrokerLifecycle, replica_manager: ReplicaManager,
         housekeeping: Housekeeping, coordinators: Coordinators, step: Step,
     ) -> None:  # fmt: skip
         self._metadata, self._lifecycle, self._replica_manager = metadata, lifecycle, replica_manager
@@ -55,7 +55,7 @@ class MetadataPublisher:
 
     def follow(self, now: Millis) -> Delta:
         """Let newly committed metadata take effect; returns what it changed."""
-        is_decided_here = self._metadata.leads and self._metadata.is_of_this_epoch
+        is_decided_here = self._metadata.is_decided_here
         self._metadata.apply()
         self._entered = self._entered or self._may_enter()
         if not self._entered:

@@ -11,8 +11,8 @@ snapshots counts as if it were still in its log: it is committed, and of an epoc
 Kafka's KafkaRaftClient has all of this in one class; here elections are quorum/quorum.py's, and fetching is
 metadata_fetcher.py's.
 
-Read next: metadata_fetcher.py; raft_facts.py, by which metadata.py learns that this node begins to lead, and that
-it leads no more.
+Read next: metadata_fetcher.py; raft_facts.py, by which quorum_controller.py learns that this node begins to lead, and
+that it leads no more.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from andiron.broker.metadata.raft_requests import (
     vote_request,
 )
 from andiron.broker.metadata.snapshot_files import SnapshotFiles, align_log_with_snapshots
+from andiron.broker.metadata.standalone_format import format_standalone, may_format_standalone
 from andiron.broker.metadata.voter_tracker import VoterTracker
 from andiron.broker.node.calls import Calls
 from andiron.broker.node.patience import QUORUM_POSTPONED_MS
@@ -72,7 +73,12 @@ from andiron.quorum.quorum import Quorum
 from andiron.quorum.records import VotersRecord
 from andiron.quorum.snapshot_format import SnapshotId
 from andiron.quorum.voter_set import NOWHERE, VoterSet
-from andiron.replication.commit_rule import in_own_epoch, majority_watermark
+from andiron.replication.commit_rule import (
+    CommitRule,
+    in_own_epoch,
+    majority_of_followers,
+    majority_watermark,
+)
 from andiron.replication.leader import LeaderAndIsr
 
 FOLLOWER_LAG_MS_MAX = MAX_LONG  # voters are not dropped for being slow
@@ -113,10 +119,16 @@ class RaftClient:
     # ── starting and stopping ────────────────────────────────────────────────────────
 
     def open(self, now: Millis) -> None:
-        """Open the log and its snapshots."""
+        """Open the log and its snapshots; raises before anything is changed where what was committed is damaged or
+        gone. A node by itself that has none begins with what makes it a cluster."""
         self.snapshots.open()
         held = self._files.open(self.snapshots, self.directories, now)
         self.partition = Partition(METADATA, TOPIC_ID, held)
+        is_new = not held.end and not self.snapshots.table
+        if is_new and may_format_standalone(self.settings):
+            format_standalone(
+                self.settings, self.directories.disk, self.snapshots, self.directories.metadata_id, now
+            )
 
     def start(self, voters: VotersRecord | None, now: Millis) -> None:
         """Take part in the quorum, with what the log and the snapshots have; the newest of these names `voters`."""
@@ -198,7 +210,8 @@ class RaftClient:
     def broken(self) -> str | None:
         """Why this node is of no use to the others any more: its copy of the log cannot be trusted to its disk."""
         is_alone = list(self.quorum.voters) == [self.me] and not self.observers
-        return None if is_alone else self.partition.failure
+        failure = None if is_alone else self.partition.failure
+        return None if failure is None else f"the metadata log cannot be written: {failure}"
 
     @property
     def leader(self) -> NodeId:
@@ -343,7 +356,7 @@ class RaftClient:
         self.partition.lead(
             LeaderAndIsr(self.me, effect.epoch, voters, voters), watermark=self.snapshots.table.committed,
             now=now, lag_ms_max=FOLLOWER_LAG_MS_MAX,
-            rule=in_own_epoch(self._majority_holds, self.partition.log.end),
+            rule=self._commit_rule(self.partition.log.end),
         )  # fmt: skip
         self.observers.clear()
         if self.voters.begin(effect.first_record, self.partition, now):
@@ -410,13 +423,15 @@ class RaftClient:
         if self.quorum.leads:
             counted, leader = frozenset([*voters, self.me]), self.partition.leader()
             leader.reassigned(counted, now)
+            leader.rule = self._commit_rule(leader.epoch_start)
             leader.confirmed(counted)
             for node in voters:
                 self.observers.pop(node, None)
 
-    def _majority_holds(self, ends: Sequence[Offset]) -> Offset:
-        """What is committed, the leader's own log, which comes first, counting only if it is a voter."""
-        return majority_watermark(ends if self.me in self.quorum.voters else ends[1:])
+    def _commit_rule(self, epoch_start: Offset) -> CommitRule:
+        """What a majority of the voters holds is committed, from a record of this leader's epoch on."""
+        votes = self.me in self.quorum.voters
+        return in_own_epoch(majority_watermark if votes else majority_of_followers, epoch_start)
 
     def _resign_if_removed(self, now: Millis) -> None:
         """A leader that is no voter any more has done its last deed once that is committed."""

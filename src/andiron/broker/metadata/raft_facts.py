@@ -1,13 +1,12 @@
-"""What the metadata quorum has settled for this node, noted for metadata.py (Kafka calls its RaftClient.Listener back).
+"""What the metadata quorum has settled for this node, noted for who follows it (Kafka calls RaftClient.Listeners back).
 
-    raft_client.py      ── LeadershipGained, LeadershipLost ──┐
-    metadata_fetcher.py ── SnapshotLoaded ────────────────────┴─▶ RaftFacts ─▶ metadata.py: a controller is made, or
-                                                                  dropped; the image skips to where the snapshot ends
+    raft_client.py      ── LeadershipGained, LeadershipLost ─▶ quorum_controller.py: a controller is made, or dropped
+    metadata_fetcher.py ── SnapshotLoaded ───────────────────▶ metadata_loader.py: the image skips to where it ends
 
 A fact may be out of date when it is taken: a node can lose the lead in the step in which it took it. Who takes one
 looks whether it still holds.
 
-Read next: metadata.py, `follow_quorum`.
+Read next: `follow_quorum`, in both.
 """
 
 from __future__ import annotations
@@ -32,16 +31,14 @@ class LeadershipLost(NamedTuple):
 
 
 class SnapshotLoaded(NamedTuple):
-    """A snapshot that is here, and what it says."""
+    """A snapshot that is here, and what it says: the log goes on from where it ends."""
 
     id: SnapshotId
     image: Image
     voters: VotersRecord | None
 
 
-Fact = (
-    LeadershipGained | LeadershipLost | SnapshotLoaded
-)  # the last: the log goes on from where this snapshot ends
+Leadership = LeadershipGained | LeadershipLost
 
 
 class RaftFacts:
@@ -49,14 +46,23 @@ class RaftFacts:
 
     def __init__(self, step: Step) -> None:
         self._step = step
-        self._facts: list[Fact] = []
+        self._leadership: list[Leadership] = []
+        self._snapshots: list[SnapshotLoaded] = []
 
-    def note(self, fact: Fact) -> None:
+    def note(self, fact: Leadership | SnapshotLoaded) -> None:
         """Something is settled: at the end of the step, if not before, somebody has to look."""
-        self._facts.append(fact)
+        if isinstance(fact, SnapshotLoaded):
+            self._snapshots.append(fact)
+        else:
+            self._leadership.append(fact)
         self._step.has_facts = True
 
-    def take(self) -> list[Fact]:
-        """What has come about since this was last asked."""
-        facts, self._facts = self._facts, []
-        return facts
+    def take_leadership(self) -> list[Leadership]:
+        """How the lead has come and gone since this was last asked."""
+        taken, self._leadership = self._leadership, []
+        return taken
+
+    def take_snapshots(self) -> list[SnapshotLoaded]:
+        """The snapshots that the log has gone on from since this was last asked."""
+        taken, self._snapshots = self._snapshots, []
+        return taken

@@ -32,5 +32,5 @@ def is_meant_for(broker: Broker, voter: int, directory: bytes) -> bool:
 
 def disbelieved(broker: Broker, node: int, epoch: int) -> ErrorCode | None:
     """Why a candidate, or one that says it leads, is not listened to; None if it is."""
-    raft = broker.metadata.raft
+    raft = broker.raft
     return refusal(raft.quorum, node, LeaderEpoch(epoch), voters_may_change=raft.voters.may_change)

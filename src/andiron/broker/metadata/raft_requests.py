@@ -8,6 +8,7 @@ Fetch                                     the same log by its id, which is the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from andiron.broker.settings.listeners import Listener
 from andiron.model.ids import LeaderEpoch, NodeId, Offset, TopicId, TopicPartition
@@ -40,6 +41,13 @@ TOPIC_ID = TopicId(bytes(15) + b"\x01")  # Kafka's fixed id of this topic
 
 NO_DIRECTORY = bytes(16)
 FETCH_BYTES = 8 << 20
+
+
+class ReplicaKey(NamedTuple):
+    """A node of the quorum, and the folder that its copy of the log is in (KIP-853)."""
+
+    id: NodeId
+    directory: bytes
 
 
 def vote_request(cluster_id: str, me: NodeId, ask: AskVote, directory: bytes) -> VoteRequest:
@@ -79,9 +87,8 @@ def end_request(
 
 
 def fetch_request(
-    cluster_id: str, me: NodeId, directory: bytes, epoch: LeaderEpoch, position: Position, watermark: Offset,
-    wait_ms: int,
-) -> FetchRequest:  # fmt: skip
+    cluster_id: str, me: ReplicaKey, epoch: LeaderEpoch, position: Position, watermark: Offset, wait_ms: int
+) -> FetchRequest:
     """What comes next, or: what is committed beyond what I know of?"""
     partition = FetchPartition(
         METADATA.partition,
@@ -90,12 +97,12 @@ def fetch_request(
         last_fetched_epoch=position.last_epoch,
         log_start_offset=position.log_start,
         partition_max_bytes=FETCH_BYTES,
-        replica_directory_id=directory,
+        replica_directory_id=me.directory,
         high_watermark=watermark,
     )
     return FetchRequest(
         cluster_id=cluster_id,
-        replica_state=ReplicaState(me),
+        replica_state=ReplicaState(me.id),
         max_wait_ms=wait_ms,
         min_bytes=1,
         max_bytes=FETCH_BYTES,

@@ -70,5 +70,5 @@ def until_created(broker: Broker, answer: CreateTopicsResponse, respond: Callabl
     if are_here():
         return respond()
     return Wait(
-        (broker.metadata.partition,), are_here, Millis(broker.step.now + TOPIC_KNOWN_MS), respond, respond
+        (broker.raft.partition,), are_here, Millis(broker.step.now + TOPIC_KNOWN_MS), respond, respond
     )

@@ -140,7 +140,7 @@ class Node:
     def resign(self, now: Millis) -> list[Effect]:
         """Give up the lead of the metadata, if this node has it."""
         self._step.now = now
-        self.broker.metadata.raft.stop(now)
+        self.broker.raft.stop(now)
         return self.broker.end_step()
 
     @property
@@ -155,7 +155,7 @@ class Node:
     @property
     def broken(self) -> str | None:
         """Why the node cannot go on and should end, for a start that puts it right."""
-        return self.broker.metadata.broken
+        return self.broker.metadata.broken or self.broker.raft.broken
 
     @property
     def controller_listeners(self) -> tuple[str, ...]:
@@ -177,19 +177,19 @@ class Node:
     @property
     def trouble(self) -> str | None:
         """Why its cluster will not have it."""
-        return self.broker.metadata.raft.trouble or self.broker.lifecycle.trouble
+        return self.broker.raft.trouble or self.broker.lifecycle.trouble
 
     @property
     def waits_for(self) -> str:
         """What a node that is not ready waits for, for people to read."""
         if self.trouble is not None:
             return self.trouble
-        raft = self.broker.metadata.raft
-        if self.broker.metadata.controller_id < 0:
+        raft = self.broker.raft
+        if raft.leader < 0:
             known = [f"{node} at {raft.address_of(node)}" for node in raft.quorum.voters]
             asked = ", ".join(known or map(str, self.broker.settings.bootstrap_controllers))
             return f"no majority of the controllers has elected a leader (voters: {asked})"
-        return f"controller {self.broker.metadata.controller_id} has not let it in"
+        return f"controller {raft.leader} has not let it in"
 
     def stop(self, now: Millis) -> bool:
         """Bring everything to the disk and mark the shutdown as a clean one; whether that could be done."""

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 
 from andiron.broker.metadata.broker_lifecycle import BrokerLifecycle
 from andiron.broker.metadata.controller_channel import ControllerChannel
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.patience import ALTER_PARTITION_MS, ALTER_PARTITION_RETRY_MS
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.partition import Partition
@@ -47,7 +47,7 @@ class AlterPartitionManager:
     """Asks the controller by AlterPartition to shrink and expand the ISRs of the partitions that are led here."""
 
     def __init__(
-        self, metadata: Metadata, lifecycle: BrokerLifecycle, channel: ControllerChannel, step: Step
+        self, metadata: MetadataLoader, lifecycle: BrokerLifecycle, channel: ControllerChannel, step: Step
     ) -> None:
         self._metadata, self._lifecycle, self._channel, self._step = metadata, lifecycle, channel, step
         self._me = lifecycle.me

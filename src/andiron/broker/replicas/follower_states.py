@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from andiron.broker.metadata.metadata import Metadata
 from andiron.broker.node.step import Step
 from andiron.broker.replicas.alter_partition_manager import AlterPartitionManager
 from andiron.broker.replicas.partition import Partition
@@ -35,12 +34,11 @@ class FollowerStates:
 
     def __init__(
         self,
-        metadata: Metadata,
         alter_partition_manager: AlterPartitionManager,
         quota: ReplicationQuota,
         step: Step,
     ) -> None:
-        self._metadata, self.alter_partition_manager, self._step = metadata, alter_partition_manager, step
+        self.alter_partition_manager, self._step = alter_partition_manager, step
         self.quota = quota  # of what they are sent, where that is throttled
         self.heard: dict[NodeId, Millis] = {}  # when each last fetched from here
         self.connections: dict[int, None] = {}  # on which they fetch
@@ -61,13 +59,5 @@ class FollowerStates:
             self._step.moved(partition)
         leader.fetched(fetch.node, fetch.offset, now, start=fetch.start, broker_epoch=fetch.broker_epoch)
         self.alter_partition_manager.fetched(partition, fetch.node, now)
-        if partition.watermark != watermark:
-            self._step.committed(partition)
-
-    def fetched_metadata(self, fetch: FollowerFetch, now: Millis) -> None:
-        """A voter or observer has shown how far its metadata log goes; that it is this one's log is known."""
-        partition = self._metadata.partition
-        watermark = partition.watermark
-        self._metadata.fetched_by(fetch.node, fetch.offset, fetch.conn, now)
         if partition.watermark != watermark:
             self._step.committed(partition)

@@ -53,7 +53,7 @@ class LeaderHints:
         return Hint(partition.leader, partition.leader_epoch)
 
     def _controller(self) -> Hint:
-        raft = self._broker.metadata.raft
+        raft = self._broker.raft
         leader: NodeId = raft.leader
         address = raft.address_of(leader)
         if address is not None:

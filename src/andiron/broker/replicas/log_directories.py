@@ -34,10 +34,10 @@ from collections.abc import Container, Iterable
 
 from andiron.controller.topics import METADATA_TOPIC
 from andiron.log import partition_metadata
-from andiron.log.checkpoints import CLEANED_UPTO, LOG_STARTS, RECOVERY_POINTS, WATERMARKS
+from andiron.log.checkpoints import CLEANED_UPTO, LOG_STARTS, RECOVERY_POINTS, WATERMARKS, LogCheckpoint
 from andiron.log.directory import Identity, LogDirectory
 from andiron.log.directory import owners as owners_of
-from andiron.log.disk import Disk
+from andiron.log.disk import Disk, LogFolder
 from andiron.log.layout import (
     DELETE,
     FUTURE,
@@ -52,7 +52,7 @@ from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.chance import Chance
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import NEVER, Millis, Offset, TopicId, TopicPartition
+from andiron.model.ids import NEVER, Millis, Offset, TopicId, TopicIdPartition, TopicPartition
 from andiron.model.line import Line
 
 log = logging.getLogger(__name__)
@@ -185,8 +185,8 @@ class LogDirectories:
         saved = self._saved[directory.path]
         flushed = saved[RECOVERY_POINTS].get(name, Offset(0))
         return PartitionLog.open(
-            self.disk, directory.folder_of(name), name, topic_id, settings, recovery_point=flushed,
-            clean=self.clean, log_start=saved[LOG_STARTS].get(name, Offset(0)), now=now,
+            LogFolder(self.disk, directory.folder_of(name)), TopicIdPartition(topic_id, name), settings, now=now,
+            checkpoint=LogCheckpoint(flushed, saved[LOG_STARTS].get(name, Offset(0)), self.clean),
             adopts=adopts or flushed > 0,
         )  # fmt: skip
 
@@ -249,7 +249,8 @@ class LogDirectories:
     ) -> PartitionLog:
         """An empty log in the directory at `path`, to be filled until it can take the place of the one that is."""
         folder = f"{path}/{moving_folder_name(name, self._chance.token(16).hex(), FUTURE)}"
-        return PartitionLog.open(self.disk, folder, name, topic_id, settings, now=now)
+        owner = TopicIdPartition(topic_id, name)
+        return PartitionLog.open(LogFolder(self.disk, folder), owner, settings, now=now)
 
     def drop_future(self, future: PartitionLog, now: Millis) -> None:
         """It will not take the place of anything."""
@@ -278,8 +279,8 @@ class LogDirectories:
         self.disk.rename(whole, target.folder_of(name))
         self.disk.sync_directory(path)
         opened = PartitionLog.open(
-            self.disk, target.folder_of(name), name, current.topic_id, current.settings, recovery_point=future.end,
-            clean=True, log_start=current.start, now=now, adopts=False,
+            LogFolder(self.disk, target.folder_of(name)), TopicIdPartition(current.topic_id, name), current.settings,
+            now=now, checkpoint=LogCheckpoint(future.end, current.start, clean=True), adopts=False,
         )  # fmt: skip
         opened.on_cut = lambda cut: self._lower_checkpoints(target, cut)
         return opened

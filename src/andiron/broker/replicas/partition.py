@@ -36,10 +36,10 @@ from andiron.records.batch import Batch
 from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
-from andiron.records.validate import Allowance, check_produced, check_records
-from andiron.replication.commit_rule import CommitRule, isr_watermark
+from andiron.records.validate import Allowance, RecordLimits, check_produced, check_records
+from andiron.replication.commit_rule import CommitRule, CommitTerms, isr_watermark
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
-from andiron.replication.leader import LeaderAndIsr, LeaderReplica
+from andiron.replication.leader import LeaderAndIsr, LeaderReplica, LogOffsets
 
 PRODUCER = "producer"
 EPOCH_PER_TRANSACTION = 2  # the transaction version since which each has an epoch of its own
@@ -76,7 +76,7 @@ class Partition:
     """One partition on this node, leading or following."""
 
     __slots__ = (
-        "_follower", "_guards", "_isr", "_leader", "epoch", "failure", "flush_trouble", "log", "name",
+        "_follower", "_guards", "_isr", "_leader", "_limits", "epoch", "failure", "flush_trouble", "log", "name",
         "partition_epoch", "retired", "syncs_by_roll_only", "topic_id", "traffic", "watchers",
     )  # fmt: skip
 
@@ -110,12 +110,13 @@ class Partition:
     ) -> None:  # fmt: skip
         """Become the leader, as the controller says, or for the metadata log the quorum."""
         self._check_epoch_rises(state.leader_epoch)
-        watermark = min(max(watermark, self.watermark), self.log.end)
+        log, settings = self.log, self.log.settings
+        watermark = min(max(watermark, self.watermark), log.end)
         self.epoch, self._follower = state.leader_epoch, None
         self._leader = LeaderReplica(
-            state, rule=rule, durable=self.log.settings.flush_messages == 1,
-            end=self.log.end, flushed_end=self.log.flushed_end, watermark=watermark,
-            least=self.log.settings.min_insync_replicas, lag_ms_max=lag_ms_max, now=now, heard=heard,
+            state, LogOffsets(log.end, log.flushed_end, watermark),
+            CommitTerms(rule, settings.flush_messages == 1, settings.min_insync_replicas),
+            lag_ms_max=lag_ms_max, now=now, heard=heard,
         )  # fmt: skip
         self._leader.confirmed(state.isr)
         self._check_offsets()
@@ -253,17 +254,9 @@ class Partition:
         self, records: memoryview | bytes | None, produce_version: int, now: Millis, allowance: Allowance | None,
     ) -> Batch:  # fmt: skip
         """The one batch that `records` are, if this topic takes it."""
-        settings = self.log.settings
-        return check_records(
-            check_produced(records, settings.max_message_bytes, zstd=produce_version >= 7),
-            wall_time(now),
-            settings.max_message_bytes,
-            append_time=settings.message_timestamp_type == "LogAppendTime",
-            before_max_ms=settings.message_timestamp_before_max_ms,
-            after_max_ms=settings.message_timestamp_after_max_ms,
-            keyed="compact" in settings.cleanup_policy,
-            allowance=allowance,
-        )
+        limits = self._limits
+        batch = check_produced(records, limits.max_message_bytes, zstd=produce_version >= 7)
+        return check_records(batch, wall_time(now), limits, allowance)
 
     def _recompressed(self, batch: Batch, codec: str) -> Batch:
         """The batch in the topic's codec; unpacked, it may turn out to be larger than the topic takes."""
@@ -390,6 +383,13 @@ class Partition:
 
     def _note_settings(self, settings: LogSettings) -> None:
         self.syncs_by_roll_only = settings.flush_messages == settings.flush_ms == MAX_LONG
+        self._limits = RecordLimits(
+            settings.max_message_bytes,
+            settings.message_timestamp_type == "LogAppendTime",
+            settings.message_timestamp_before_max_ms,
+            settings.message_timestamp_after_max_ms,
+            "compact" in settings.cleanup_policy,
+        )
 
     # ── reading ──────────────────────────────────────────────────────────────────────
 

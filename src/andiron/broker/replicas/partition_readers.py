@@ -203,7 +203,7 @@ class MetadataConsumerReader(ConsumerReader):
 
     def find(self, asked: CachedPartition) -> Partition:
         """The metadata log, which every node has."""
-        return self._broker.metadata.partition
+        return self._broker.raft.partition
 
     def hint(self, asked: CachedPartition) -> LeaderIdAndEpoch | None:
         """Who leads the quorum."""
@@ -219,7 +219,7 @@ class MetadataFollowerReader(FollowerReader):
 
     def find(self, asked: CachedPartition) -> Partition:
         """The metadata log, which every node has."""
-        return self._broker.metadata.partition
+        return self._broker.raft.partition
 
     def hint(self, asked: CachedPartition) -> LeaderIdAndEpoch | None:
         """Who leads the quorum: an observer may have asked a voter at random."""
@@ -228,12 +228,12 @@ class MetadataFollowerReader(FollowerReader):
     def judge(self, partition: Partition, found: LogReadResult) -> None:
         """Refuse another leader epoch, and a second process under one node id. Whom this log does not reach any more is
         told of a snapshot (KIP-630)."""
-        wanted, metadata = found.asked.wanted, self._broker.metadata
+        wanted, raft = found.asked.wanted, self._broker.raft
         partition.check_epoch(wanted.current_leader_epoch)
         partition.leader()
-        metadata.raft.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.step.now)
+        raft.check_identity(self._replica.id, wanted.replica_directory_id, self._broker.step.now)
         last_epoch = LeaderEpoch(wanted.last_fetched_epoch)
-        offered = metadata.raft.offer(Offset(wanted.fetch_offset), last_epoch)
+        offered = raft.offer(Offset(wanted.fetch_offset), last_epoch)
         if offered is not None:
             found.snapshot = SnapshotId(*offered)
         elif last_epoch >= 0:
@@ -242,7 +242,7 @@ class MetadataFollowerReader(FollowerReader):
     def note(self, partition: Partition, found: LogReadResult, now: Millis) -> None:
         """Its position moves the high watermark of the metadata log."""
         if (fetch := self._progress(partition, found)) is not None:
-            self._broker.follower_states.fetched_metadata(fetch, now)
+            self._broker.controller.fetched_by(fetch.node, fetch.offset, fetch.conn, now)
 
 
 def leader_told(hints: LeaderHints, asked: CachedPartition) -> LeaderIdAndEpoch | None:

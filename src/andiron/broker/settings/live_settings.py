@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.settings.broker_settings import BrokerSettings
 from andiron.broker.settings.node_settings import NodeSettings, broker_settings
 from andiron.controller.image import BROKER
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 class LiveSettings:
     """The settings that hold for this broker now: its file, and what was set while it runs."""
 
-    def __init__(self, settings: NodeSettings, metadata: Metadata) -> None:
+    def __init__(self, settings: NodeSettings, metadata: MetadataLoader) -> None:
         self._settings, self._metadata = settings, metadata
         self._current: BrokerSettings | None = None
 

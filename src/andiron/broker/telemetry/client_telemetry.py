@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
 
-from andiron.broker.metadata.metadata import Metadata
+from andiron.broker.metadata.metadata_loader import MetadataLoader
 from andiron.broker.node.request import Request
 from andiron.broker.telemetry.client_metrics import ALL, ClientMetricsConfigs, means, subscription
 from andiron.controller.image import CLIENT_METRICS
@@ -64,7 +64,7 @@ class Client:
 class ClientTelemetry:
     """All clients that asked, or told."""
 
-    def __init__(self, metadata: Metadata, max_bytes: int, chance: Chance) -> None:
+    def __init__(self, metadata: MetadataLoader, max_bytes: int, chance: Chance) -> None:
         self._metadata, self.max_bytes, self._chance = metadata, max_bytes, chance
         self._software: dict[int, Software] = {}  # by connection
         self._clients: dict[bytes, Client] = {}  # the longest silent first

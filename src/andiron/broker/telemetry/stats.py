@@ -156,7 +156,7 @@ class QuorumStats(NamedTuple):
 
 def quorum_stats(broker: Broker) -> QuorumStats:
     """What there is to know of the quorum."""
-    raft = broker.metadata.raft
+    raft = broker.raft
     partition, quorum = raft.partition, raft.quorum
     lags: dict[NodeId, int] = {}
     if partition.leads:
@@ -165,7 +165,7 @@ def quorum_stats(broker: Broker) -> QuorumStats:
         lags = {node: max(0, leader.end - each.offset) for node, each in seen.items()}
     observes = broker.settings.node_id not in quorum.voters
     return QuorumStats(
-        quorum.epoch, raft.leader, "observer" if observes else quorum.role.value, broker.metadata.leads,
+        quorum.epoch, raft.leader, "observer" if observes else quorum.role.value, broker.controller.is_active,
         len(list(quorum.voters)), partition.log.end, partition.watermark, broker.metadata.applied, lags,
     )  # fmt: skip
 

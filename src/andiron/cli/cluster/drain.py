@@ -33,7 +33,7 @@ from andiron.client.blocking.cluster_admin import ClusterAdmin, Election
 from andiron.client.core.cluster_descriptions import ClusterState
 from andiron.client.core.metadata import Topic
 from andiron.client.core.reassignment_plan import leaders_away, without
-from andiron.client.core.reassignments import changes
+from andiron.client.core.reassignments import Change, changes
 from andiron.model.ids import TopicPartition
 
 
@@ -77,18 +77,27 @@ def drain(
         _check_broker(cluster, broker, topics)
         if leaders_only:
             _drain_leaders(client, broker, topics, dry_run=dry_run, yes=yes, as_json=as_json)
-        else:
-            _drain_replicas(
-                client,
-                broker,
-                cluster,
-                topics,
-                dry_run=dry_run,
-                yes=yes,
-                wait=not no_wait,
-                throttle=throttle,
-                as_json=as_json,
+            return
+        moves = _moves_off(broker, cluster, topics)
+        say = _DrainResult(as_json, {"broker": broker, "moves": moves_as_json(moves)})
+        if not moves:
+            say("done", f"broker {broker} has no replicas")
+            return
+        if not as_json:
+            click.echo(table(moves))
+        if dry_run:
+            remark(f"{summary(moves)}; nothing is moved yet")
+            say("planned")
+            return
+        confirm(f"Take {plural(len(moves), 'replica')} off broker {broker}?", yes)
+        _move(client, moves, throttle, wait=not no_wait)
+        if no_wait:
+            say("begun", f"begun: {summary(moves)}")
+            remark(
+                "`andiron cluster reassign --status` shows how far it is, --verify takes a throttle away at the end"
             )
+        else:
+            say("done", f"broker {broker} has no replicas any more")
 
 
 def _check_broker(cluster: ClusterState, broker: int, topics: list[Topic]) -> None:
@@ -99,43 +108,21 @@ def _check_broker(cluster: ClusterState, broker: int, topics: list[Topic]) -> No
         raise Failure(f"there is no broker {broker}; the cluster has {ids}")
 
 
-def _drain_replicas(
-    client: Client,
-    broker: int,
-    cluster: ClusterState,
-    topics: list[Topic],
-    *,
-    dry_run: bool,
-    yes: bool,
-    wait: bool,
-    throttle: int | None,
-    as_json: bool,
-) -> None:
+def _moves_off(broker: int, cluster: ClusterState, topics: list[Topic]) -> list[Change]:
+    """Where each replica of a broker goes."""
     fenced = {each.id: each.rack for each in cluster.brokers if each.fenced}
-    moves = changes(*without(broker, replicas_of(topics), cluster.racks(), fenced))
-    say = _DrainResult(as_json, {"broker": broker, "moves": moves_as_json(moves)})
-    if not moves:
-        say("done", f"broker {broker} has no replicas")
-        return
-    if not as_json:
-        click.echo(table(moves))
-    if dry_run:
-        remark(f"{summary(moves)}; nothing is moved yet")
-        say("planned")
-        return
-    confirm(f"Take {plural(len(moves), 'replica')} off broker {broker}?", yes)
+    return changes(*without(broker, replicas_of(topics), cluster.racks(), fenced))
+
+
+def _move(client: Client, moves: list[Change], throttle: int | None, *, wait: bool) -> None:
+    """Begin the moves, and see them through unless nobody waits."""
     moving = ReplicaMoves(client)
     moving.begin(moves, throttle)
     if not wait:
-        say("begun", f"begun: {summary(moves)}")
-        remark(
-            "`andiron cluster reassign --status` shows how far it is, --verify takes a throttle away at the end"
-        )
         return
     moving.follow([each.partition for each in moves])
     if throttle is not None:
         moving.unthrottle({each.partition.topic: None for each in moves})
-    say("done", f"broker {broker} has no replicas any more")
 
 
 def _drain_leaders(

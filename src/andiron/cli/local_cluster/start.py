@@ -52,7 +52,6 @@ def start_cluster(
         voters=list(layout.voters),
         restart=restart,
         announce=lambda: None if quiet else announce(layout, folder.path),
-        bootstrap=layout.bootstrap,
     )
     code = supervisor.run()
     if not code and not quiet:

@@ -18,10 +18,10 @@ from typing import NamedTuple
 from andiron.cli.output import plural
 from andiron.client.blocking.client import Client
 from andiron.client.blocking.cluster_admin import ClusterAdmin
+from andiron.client.core.addresses import Address
 from andiron.client.core.cluster_descriptions import health_of
 from andiron.client.settings import ClientSettings
 from andiron.model.errors import AndironError, ErrorCode, ProtocolError
-from andiron.model.ids import Address
 
 QUICK_S, SLOW_S = 0.3, 2.0
 PATIENCE = ClientSettings(
@@ -54,8 +54,8 @@ class Snapshot(NamedTuple):
 
 
 def gather(client: Client, connected: set[Address]) -> Snapshot:
-    """Ask any node that answers for the cluster's status. Addresses that could be connected to are `connected` from then
-    on, and not tried again."""
+    """Ask any node that answers for the cluster's status. An address that could be connected to is `connected` from
+    then on, and not tried again."""
     admin = ClusterAdmin(client)
     cluster = admin.describe_cluster()
     partitions = [each for topic in admin.topics() for each in topic.partitions]
@@ -95,7 +95,7 @@ class Watcher:
 
     def __init__(self, bootstrap: str, expected: int, settings: ClientSettings = PATIENCE) -> None:
         self.latest: Snapshot | None = None
-        self._bootstrap, self._expected, self._settings = bootstrap, expected, settings
+        self.bootstrap, self._expected, self._settings = bootstrap, expected, settings
         self._connected: set[Address] = set()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
@@ -111,7 +111,7 @@ class Watcher:
     def _watch(self) -> None:
         client: Client | None = None
         while not self._stopped.is_set():
-            client = client or Client(self._bootstrap, self._settings)
+            client = client or Client(self.bootstrap, self._settings)
             try:
                 self.latest = gather(client, self._connected)
             except AndironError:

@@ -41,13 +41,11 @@ class Supervisor:
         voters: Sequence[int] = (),
         restart: bool = False,
         announce: Callable[[], None] = lambda: None,
-        bootstrap: str = "",
     ) -> None:
         self._children = {child.id: child for child in children}
         self._watcher, self._screen = watcher, screen
         self._voters = frozenset(voters)
         self._restart, self._announce = restart, announce
-        self._where = f" · {bootstrap}" if bootstrap else ""
         self._signals = 0
         self._last_signal: signal.Signals | None = None
         self._dead: set[int] = set()  # reported, and not started again
@@ -149,7 +147,7 @@ class Supervisor:
             if snapshot.controller is not None:
                 self._controller = snapshot.controller
             alive = snapshot._replace(up=snapshot.up & frozenset(running))
-            self._screen.status(alive.describe(list(self._children)), self._where)
+            self._screen.status(alive.describe(list(self._children)), f" · {self._watcher.bootstrap}")
         return snapshot
 
     # ── stop ─────────────────────────────────────────────────────────────────────────

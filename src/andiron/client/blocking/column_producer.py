@@ -116,8 +116,7 @@ class ColumnProducer(Sender):
             codec=self._codec,
             batch_bytes=self.settings.batch_size,
             now=now,
-            producer=ProducerFields(*outbox.identity, outbox.sequence(partition)),
-            transactional=outbox.transactional,
+            producer=ProducerFields(*outbox.identity, outbox.sequence(partition), outbox.transactional),
             indices=indices,
         )
         for batch in batches:

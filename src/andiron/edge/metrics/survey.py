@@ -57,7 +57,7 @@ class Survey:
                 self.totals.add(each)
                 self.partitions.append((_place(each.name.topic, each.name.partition), each))
             yield
-        if broker.metadata.leads:
+        if broker.controller.is_active:
             for self.controller in controller_totals(broker.image):
                 yield
         for lags in self._watch.lags(broker, now):

@@ -47,7 +47,7 @@ class Change:
 
     def __init__(self, context: GroupContext, matches: Matches, group: ConsumerGroup, now: Millis) -> None:
         self._topics, self._settings, self._rebalances = context.topics, context.settings, context.rebalances
-        self._matches, self._group, self._now = matches, group, now
+        self._matches, self.group, self.now = matches, group, now
         self.former: Member | None = None  # the static member whose place this one takes
         self._members: Mapping[str, Member] = group.members
         self._patterns: Mapping[str, tuple[str, ...]] = {}
@@ -61,7 +61,7 @@ class Change:
     def replace(self, former: Member, member_id: str) -> Member:
         """A static member has come back under another id: all that it had is the new one's."""
         member = former._replace(id=member_id, epoch=JOINING, previous_epoch=JOINING)
-        group_id, target = self._group.id, self._group.targets.get(former.id, {})
+        group_id, target = self.group.id, self.group.targets.get(former.id, {})
         self.records += member_tombstones(group_id, former.id)
         self.records.append(member_record(group_id, member))
         self.records.append(target_record(group_id, member_id, target))
@@ -84,11 +84,11 @@ class Change:
     @property
     def is_stale(self) -> bool:
         """Whether the group epoch is ahead of the target assignment."""
-        return self._group.assignment_epoch < self.epoch
+        return self.group.assignment_epoch < self.epoch
 
     def _note(self, before: Member, profile: Profile) -> Member:
         """Write the member's profile if it has changed, and bump the group epoch if the targets depend on that."""
-        group, old = self._group, before.profile
+        group, old = self.group, before.profile
         after = before if profile is old else before._replace(profile=profile)
         is_new = before.id not in group.members and self.former is None
         as_before = not is_new and self.former is None and profile == old
@@ -110,28 +110,28 @@ class Change:
 
     def _resolve(self, uses: Mapping[str, int]) -> bool:
         """Resolve the members' patterns; whether any matches other topics than before. Unused ones are deleted."""
-        group, news = self._group, False
+        group, news = self.group, False
         self._drop_unused(uses)
         patterns: dict[str, tuple[str, ...]] = {}
         for pattern in uses:
-            topics = patterns[pattern] = self._matches.of(pattern, self._now)
+            topics = patterns[pattern] = self._matches.of(pattern, self.now)
             known = group.patterns.get(pattern)
             if known is None or known.topics != topics:
                 version = self._topics.version
                 self.records.append(
-                    pattern_record(group.id, pattern, list(topics), version, wall_time(self._now))
+                    pattern_record(group.id, pattern, list(topics), version, wall_time(self.now))
                 )
                 news = True
         self._patterns = patterns
         return news
 
     def _drop_unused(self, uses: Mapping[str, int]) -> None:
-        group = self._group
+        group = self.group
         self.records += [pattern_tombstone(group.id, each) for each in group.patterns if each not in uses]
 
     def _hash(self, *, seen_before: bool) -> int:
         """The metadata hash of the topics that the members subscribe to."""
-        group, version = self._group, self._topics.version
+        group, version = self.group, self._topics.version
         if seen_before and group.topics_hash is not None and group.topics_hash.version == version:
             return group.topics_hash.metadata_hash
         found = metadata_hash(subscribed_names(self._members.values(), self._patterns), self._topics)
@@ -140,11 +140,11 @@ class Change:
         return found
 
     def _bump(self, found: int, reason: str) -> None:
-        self._rebalances.begins(self._group.id, reason)
+        self._rebalances.begins(self.group.id, reason)
         self.epoch += 1
-        self.records.append(epoch_record(self._group.id, self.epoch, found))
-        if self._group.has_partition_metadata:
-            self.records.append(partition_metadata_tombstone(self._group.id))
+        self.records.append(epoch_record(self.group.id, self.epoch, found))
+        if self.group.has_partition_metadata:
+            self.records.append(partition_metadata_tombstone(self.group.id))
 
     # ── target assignment ────────────────────────────────────────────────────────────
 
@@ -152,7 +152,7 @@ class Change:
         """The member's target; if the group epoch is ahead of the target assignment, a new one is made for all."""
         if not self.is_stale:
             return self._last_target(member)
-        group, members = self._group, self._members.values()
+        group, members = self.group, self._members.values()
         before = group.targets
         if self.former is not None:
             before = {**before, member.id: before.get(self.former.id, {})}
@@ -161,29 +161,29 @@ class Change:
         for member_id, target in targets.items():
             if group.targets.get(member_id) != target:
                 self.records.append(target_record(group.id, member_id, target))
-        self.records.append(target_epoch_record(group.id, self.epoch, wall_time(self._now)))
+        self.records.append(target_epoch_record(group.id, self.epoch, wall_time(self.now)))
         return Target(self.epoch, targets[member.id])
 
     def _last_target(self, member: Member) -> Target:
         holder = member if self.former is None else self.former
-        return Target(self._group.assignment_epoch, self._group.targets.get(holder.id, {}))
+        return Target(self.group.assignment_epoch, self.group.targets.get(holder.id, {}))
 
     def _reconcile(self, member: Member, target: Target, owned: Iterable[TopicPartitions] | None) -> Member:
         if member.is_reconciled_to(target.epoch) and not self._subscription_changed:
             return member
         subscribed = frozenset(subscribed_ids(names_of(member.profile, self._patterns), self._topics))
-        around = Surroundings(self._group.is_free, subscribed, self._subscription_changed, owned)
+        around = Surroundings(self.group.is_free, subscribed, self._subscription_changed, owned)
         settled = reconcile(member, target, around)
         if settled != member:
             self.moved = True
-            self.records.append(current_record(self._group.id, settled))
+            self.records.append(current_record(self.group.id, settled))
         return settled
 
     # ── members go ───────────────────────────────────────────────────────────────────
 
     def remove(self, leaving: Sequence[Member], reason: str) -> None:
         """Members are gone, and what they held is free. Whoever is heard from next has the targets made anew."""
-        group = self._group
+        group = self.group
         for member in leaving:
             self.records += member_tombstones(group.id, member.id)
         gone = {member.id for member in leaving}

@@ -19,13 +19,11 @@ from andiron.groups.consumer.departures import Departures
 from andiron.groups.consumer.group import STABLE, ConsumerGroup
 from andiron.groups.consumer.member import Member, Profile
 from andiron.groups.consumer.migration import may_downgrade, owned_partitions
-from andiron.groups.consumer.patterns import Matches
 from andiron.groups.consumer.sessions import Sessions
 from andiron.groups.group import GroupContext
 from andiron.groups.records import ClassicMemberMetadata, ClassicProtocol, GroupRecord
 from andiron.groups.settings import GroupSettings
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import Millis
 from andiron.model.machine import CoordinatorRequest, Decision
 from andiron.wire.consumer_protocol import PROTOCOL_TYPE, Subscription, read_subscription
 from andiron.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
@@ -38,13 +36,13 @@ class ClassicJoin:
     """One JoinGroup of a consumer group while it is being decided."""
 
     def __init__(
-        self, context: GroupContext, matches: Matches, sessions: Sessions, departures: Departures,
-        group: ConsumerGroup, asked: CoordinatorRequest, now: Millis,
+        self, context: GroupContext, sessions: Sessions, departures: Departures, change: Change,
+        asked: CoordinatorRequest,
     ) -> None:  # fmt: skip
         self._context, self._sessions, self._departures = context, sessions, departures
-        self._group, self._asked, self._now = group, asked, now
+        self._change, self._group, self._now = change, change.group, change.now
+        self._asked = asked
         self._request: JoinGroupRequest = asked.body
-        self._change = Change(context, matches, group, now)
 
     def decide(self) -> Decision[GroupRecord]:
         """Take the member in, or raise the error that its JoinGroup is refused with."""

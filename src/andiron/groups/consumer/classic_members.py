@@ -11,6 +11,7 @@ A group that has no members at all is a classic one again when somebody joins it
 from __future__ import annotations
 
 from andiron.groups.classic.protocol import LEAVE_BY_BATCH_SINCE, PROTOCOL_NAMED_SINCE, ClassicProtocol
+from andiron.groups.consumer.change import Change
 from andiron.groups.consumer.classic_join import ClassicJoin
 from andiron.groups.consumer.departures import Departures
 from andiron.groups.consumer.group import ConsumerGroup
@@ -57,9 +58,8 @@ class ClassicMembers:
             raise ErrorCode.INVALID_SESSION_TIMEOUT.error(
                 f"{request.session_timeout_ms} ms are not between {least} and {most}"
             )
-        return ClassicJoin(
-            self._context, self._matches, self._sessions, self._departures, group, asked, now
-        ).decide()
+        change = Change(self._context, self._matches, group, now)
+        return ClassicJoin(self._context, self._sessions, self._departures, change, asked).decide()
 
     def _join_empty(
         self, group: ConsumerGroup, asked: CoordinatorRequest, now: Millis

@@ -53,6 +53,15 @@ _NO_ID = ErrorCode.UNKNOWN_TOPIC_ID.number
 _TOO_LARGE = ErrorCode.OFFSET_METADATA_TOO_LARGE.number
 
 
+class _Commit(NamedTuple):
+    """What all offsets of one commit have in common."""
+
+    group_id: str
+    at: Millis  # by the wall
+    expires_at: Millis
+    producer_id: int = NO_PRODUCER
+
+
 class _PartitionCommit(NamedTuple):
     """A partition that exists, the offset to commit for it, and its place in the response."""
 
@@ -84,8 +93,8 @@ def commit(
     if group is not None and caller.member_id:
         group.heard_from(caller.member_id, now)
     at = wall_time(now)
-    expires_at = _expiry(request.retention_time_ms, at)
-    return Decision(response, _records(request.group_id, wanted, check, context, at, expires_at))
+    one = _Commit(request.group_id, at, _expiry(request.retention_time_ms, at))
+    return Decision(response, _records(one, wanted, check, context))
 
 
 def commit_in_transaction(
@@ -111,9 +120,8 @@ def commit_in_transaction(
     producer = InTransaction(request.producer_id, request.producer_epoch)
     try:
         check = _check(request.group_id, caller, context, offsets, asked.version, transactional=True)
-        records = _records(
-            request.group_id, wanted, check, context, wall_time(now), Millis(NO_EXPIRY), producer.producer_id
-        )
+        one = _Commit(request.group_id, wall_time(now), Millis(NO_EXPIRY), producer.producer_id)
+        records = _records(one, wanted, check, context)
     except ProtocolError as error:
         if error.code is ErrorCode.STALE_MEMBER_EPOCH:  # an error that producers do not know
             raise ErrorCode.ILLEGAL_GENERATION.error(error.detail) from error
@@ -165,10 +173,10 @@ def _expiry(retention_time_ms: int, now: Millis) -> Millis:
 
 
 def _records(
-    group_id: str, wanted: list[_PartitionCommit], check: CommitCheck | None, context: GroupContext, now: Millis,
-    expires_at: Millis, producer_id: int = NO_PRODUCER,
-) -> list[GroupRecord]:  # fmt: skip
+    commit: _Commit, wanted: list[_PartitionCommit], check: CommitCheck | None, context: GroupContext
+) -> list[GroupRecord]:
     """A record for each offset; those that are too large to keep are told so."""
+    group_id, now, expires_at, producer_id = commit
     records, length_max = list[GroupRecord](), context.settings.offset_metadata_max_bytes
     size = 0
     for topic, partition, answer in wanted:

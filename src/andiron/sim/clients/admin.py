@@ -52,16 +52,23 @@ class TopicPlan(NamedTuple):
     replicas: int = 1
 
 
+class AdminHabits(NamedTuple):
+    """What an administrator changes, how often, and whether topics are deleted too."""
+
+    variations: dict[str, list[str | None]]
+    pace_ms: int
+    destructive: bool
+
+
 class Admin(Client):
     """One who changes things."""
 
     def __init__(
-        self, world: World, network: Network, name: str, plans: list[TopicPlan],
-        variations: dict[str, list[str | None]], pace_ms: int, *, destructive: bool,
-    ) -> None:  # fmt: skip
+        self, world: World, network: Network, name: str, plans: list[TopicPlan], habits: AdminHabits
+    ) -> None:
         super().__init__(world, network, name)
         self._plans = {plan.name: plan for plan in plans}
-        self._variations, self._pace_ms, self._destructive = variations, pace_ms, destructive
+        self._variations, self._pace_ms, self._destructive = habits
         self._missing = list(self._plans)
 
     def live(self) -> Script:

@@ -30,8 +30,8 @@ class EpochsHaveOneLeader(Watcher):
     def stepped(self, host: Host) -> None:
         assert host.node is not None
         broker = host.node.broker
-        for partition in (broker.metadata.partition, *broker.replica_manager):
-            if not partition.leads or not (host.is_open or partition is broker.metadata.partition):
+        for partition in (broker.raft.partition, *broker.replica_manager):
+            if not partition.leads or not (host.is_open or partition is broker.raft.partition):
                 continue  # or nobody can ask it yet
             key, epoch = key_of(host, partition), partition.epoch
             seen = self._seen.get(key, -1)

@@ -55,7 +55,7 @@ class MetadataAgrees(Watcher):
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
-        partition = host.node.broker.metadata.partition
+        partition = host.node.broker.raft.partition
         reading = self._readings.setdefault(host.number, _Reading())
         if partition.leads and partition.epoch > self._epoch:
             self._epoch = partition.epoch
@@ -78,7 +78,7 @@ class MetadataAgrees(Watcher):
 
     def _read(self, host: Host, reading: _Reading, upto: int) -> None:
         assert host.node is not None
-        log = host.node.broker.metadata.partition.log
+        log = host.node.broker.raft.partition.log
         for segment in log.segments:
             if segment.base < reading.segment:
                 continue

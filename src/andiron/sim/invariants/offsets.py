@@ -28,7 +28,7 @@ class OffsetsInOrder(Watcher):
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
-        for partition in (host.node.broker.metadata.partition, *host.changed):
+        for partition in (host.node.broker.raft.partition, *host.changed):
             if partition.failure is None:
                 self._check(host, partition)
         for partition in host.changed:

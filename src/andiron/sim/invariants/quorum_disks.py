@@ -24,7 +24,7 @@ class MetadataIsOnMostDisks(Watcher):
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
-        raft = host.node.broker.metadata.raft
+        raft = host.node.broker.raft
         partition = raft.partition
         # A node that was started again knows less of its own disk than it had synced.
         kept = min(self._flushed.get(host.number, 0), partition.log.end)

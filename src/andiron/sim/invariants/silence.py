@@ -39,7 +39,7 @@ class SilenceIsHeard(Watcher):
 
     def stepped(self, host: Host) -> None:
         assert host.node is not None
-        quorum, now = host.node.broker.metadata.raft.quorum, host.world.now
+        quorum, now = host.node.broker.raft.quorum, host.world.now
         heard = self._heard.pop(host.number, None)
         if heard is not None and heard.resumed_at != host.resumed_at:
             away_ms = host.resumed_at - host.paused_at - AWAY_MS

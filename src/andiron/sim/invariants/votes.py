@@ -36,7 +36,7 @@ class VotersVoteOnce(Watcher):
             return
         self._changes[host.number] = host.disk.changes
         assert host.node is not None
-        path = f"{host.node.broker.metadata.partition.log.directory}/{FILE}"
+        path = f"{host.node.broker.raft.partition.log.directory}/{FILE}"
         if not host.disk.exists(path):
             return
         data = host.disk.read_file(path)
@@ -75,7 +75,7 @@ def _check_candidate(host: Host, epoch: int, voted: int) -> None:
     other = host.world.hosts[voted]
     if host.node is None or other.node is None:
         return
-    voter, candidate = host.node.broker.metadata.raft, other.node.broker.metadata.raft
+    voter, candidate = host.node.broker.raft, other.node.broker.raft
     stands = candidate.quorum.epoch == epoch and candidate.quorum.role in (Role.CANDIDATE, Role.LEADER)
     if stands and candidate.log_end() < voter.log_end():
         has, wants = candidate.log_end(), voter.log_end()

@@ -10,10 +10,11 @@ from andiron.broker.coordinators.shard import data_records
 from andiron.broker.node.patience import COORDINATOR_RETRY_MS
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.partition import Partition
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import NEVER, TopicPartition
+from andiron.model.ids import NEVER, TopicIdPartition, TopicPartition
 from andiron.model.machine import Decision, LogLoaded, Promise, TimePassed
 from andiron.records.builder import build
 from andiron.records.record import Record
@@ -79,7 +80,9 @@ class World:
 
     def partition(self, index=0, epoch=0):
         name = TopicPartition("notes", index)
-        log = PartitionLog.open(self.disk, f"/data/{name}", name, ID, LogSettings(), now=0)
+        log = PartitionLog.open(
+            LogFolder(self.disk, f"/data/{name}"), TopicIdPartition(ID, name), LogSettings(), now=0
+        )
         partition = Partition(name, ID, log)
         self.lead(partition, epoch)
         return partition

@@ -6,10 +6,11 @@ from andiron.broker.coordinators.marker_writer import MarkerWriter
 from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.replicas.partition import Marker, Partition
 from andiron.groups.records import TransactionEnded
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.records.batch import iterate
 from andiron.records.builder import build
 from andiron.records.control import end_marker_of
@@ -46,7 +47,12 @@ class World:
         return self.partitions[topic, index]
 
     def host(self, name, **settings):
-        log = PartitionLog.open(MemoryDisk(), f"/data/{name}", name, ID, LogSettings(**settings), now=0)
+        log = PartitionLog.open(
+            LogFolder(MemoryDisk(), f"/data/{name}"),
+            TopicIdPartition(ID, name),
+            LogSettings(**settings),
+            now=0,
+        )
         partition = self.partitions[name] = Partition(name, ID, log)
         partition.lead(LeaderAndIsr(1, 0, ALONE, ALONE), watermark=0, now=0, lag_ms_max=1_000)
         return partition

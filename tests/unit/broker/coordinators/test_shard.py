@@ -4,10 +4,11 @@ import pytest
 
 from andiron.broker.coordinators.shard import Shard, batches_between, data_records
 from andiron.broker.replicas.partition import Partition
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.model.machine import Decision, InTransaction, Promise
 from andiron.records.control import ControlType, control_batch
 from andiron.replication.leader import LeaderAndIsr
@@ -39,7 +40,9 @@ def disk():
 
 
 def shard_on(disk, **settings):
-    log = PartitionLog.open(disk, "/data/sums-0", NAME, ID, LogSettings(**settings), now=0)
+    log = PartitionLog.open(
+        LogFolder(disk, "/data/sums-0"), TopicIdPartition(ID, NAME), LogSettings(**settings), now=0
+    )
     partition = Partition(NAME, ID, log)
     partition.lead(LeaderAndIsr(1, 0, ALONE, ALONE), watermark=0, now=0, lag_ms_max=1_000)
     return Shard(partition, Sum(), lambda number: (None, number.encode()), NotedStep())

@@ -68,7 +68,7 @@ def test_a_leader_steps_down_for_a_later_one(three):
 
     said(three, number, other, 50)
 
-    assert not three.cluster.broker(number).metadata.leads
+    assert not three.cluster.broker(number).controller.is_active
 
 
 def test_another_cluster_is_refused(three):

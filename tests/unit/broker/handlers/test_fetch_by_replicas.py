@@ -214,7 +214,7 @@ def test_what_is_new_is_told_to_the_last_of_two_fetches_since_the_first_is_not_l
 def test_what_is_committed_of_the_metadata_is_told_at_once():
     """A follower says which watermark it knows (version 18), and does not wait for records to learn of a higher one."""
     node = SmallNode()
-    watermark = node.node.broker.metadata.partition.watermark
+    watermark = node.node.broker.raft.partition.watermark
     wanted = FetchPartition(0, -1, watermark, partition_max_bytes=1 << 20, high_watermark=watermark - 1)
     request = FetchRequest(
         replica_state=ReplicaState(9),
@@ -231,7 +231,7 @@ def test_what_is_committed_of_the_metadata_is_told_at_once():
 
 def test_who_knows_all_that_is_committed_waits():
     node = SmallNode()
-    watermark = node.node.broker.metadata.partition.watermark
+    watermark = node.node.broker.raft.partition.watermark
     wanted = FetchPartition(0, -1, watermark, partition_max_bytes=1 << 20, high_watermark=watermark)
     request = FetchRequest(
         replica_state=ReplicaState(9),

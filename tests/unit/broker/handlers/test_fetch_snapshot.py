@@ -31,13 +31,13 @@ def node():
 
 
 def newest(node):
-    return node.node.broker.metadata.raft.snapshots.table.newest
+    return node.node.broker.raft.snapshots.table.newest
 
 
 def asking(
     node, position=0, epoch=None, id=None, bytes_max=1 << 20, topic="__cluster_metadata", cluster_id=None
 ):
-    epoch = node.node.broker.metadata.partition.epoch if epoch is None else epoch
+    epoch = node.node.broker.raft.partition.epoch if epoch is None else epoch
     id = SnapshotId(*(newest(node) if id is None else id))
     partition = FetchSnapshotRequestPartition(0, epoch, id, position)
     return FetchSnapshotRequest(cluster_id, 9, bytes_max, [FetchSnapshotRequestTopic(topic, [partition])])
@@ -78,7 +78,7 @@ def test_there_are_no_positions_beyond_it(node, position):
 
 @pytest.mark.parametrize(("by", "code"), [(-1, "FENCED_LEADER_EPOCH"), (1, "UNKNOWN_LEADER_EPOCH")])
 def test_who_asks_the_leader_of_another_epoch_is_told_who_leads(node, by, code):
-    epoch = node.node.broker.metadata.partition.epoch
+    epoch = node.node.broker.raft.partition.epoch
     said = piece(node, epoch=epoch + by)
 
     assert ErrorCode.of(said.error_code).name == code
@@ -116,4 +116,4 @@ def test_a_fetch_that_the_log_does_not_reach_is_told_of_it(node):
     assert ErrorCode.of(fetched(-1, 0).error_code) is ErrorCode.OFFSET_OUT_OF_RANGE, (
         "a consumer has no use for it"
     )
-    assert 9 not in node.node.broker.metadata.raft.observers, "it holds nothing yet"
+    assert 9 not in node.node.broker.raft.observers, "it holds nothing yet"

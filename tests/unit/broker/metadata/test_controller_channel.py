@@ -86,7 +86,7 @@ def test_a_request_to_the_wrong_node_goes_on_to_the_right_one(cluster):
     """What a node knows of the controller may be old by a moment."""
     right = cluster.controller
     asked, wrong = (n for n in NODES if n != right)
-    member = cluster.broker(asked).metadata.raft
+    member = cluster.broker(asked).raft
     real = type(member).leader
     said = []
 
@@ -164,7 +164,7 @@ def test_a_controller_that_is_slow_is_not_waited_for_once_another_leads(is_heir)
     heirs = []
 
     def others_agree():
-        heirs[:] = {cluster.broker(n).metadata.controller_id for n in others}
+        heirs[:] = {cluster.broker(n).raft.leader for n in others}
         return len(heirs) == 1 and heirs[0] in others
 
     cluster.until(others_agree)

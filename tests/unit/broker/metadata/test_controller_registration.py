@@ -18,11 +18,11 @@ def test_a_node_by_itself_registers_as_broker_and_as_controller():
 
 
 def test_it_is_said_once_a_life(node):
-    end = node.node.broker.metadata.partition.log.end
+    end = node.node.broker.raft.partition.log.end
 
     node.advance(60_000)
 
-    assert node.node.broker.metadata.partition.log.end == end
+    assert node.node.broker.raft.partition.log.end == end
 
 
 def test_all_controllers_of_a_cluster_are_known_to_all():

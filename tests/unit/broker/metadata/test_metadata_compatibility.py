@@ -44,7 +44,7 @@ def stopped_node(**properties):
 
 def append(node, *records):
     """As Kafka would, which opened the folder since."""
-    end, epoch = node.node.broker.metadata.partition.log.end, node.node.broker.metadata.partition.epoch
+    end, epoch = node.node.broker.raft.partition.log.end, node.node.broker.raft.partition.epoch
     values = [each if isinstance(each, bytes) else encode_record(each) for each in records]
     packed = build([Record(0, 1, None, value) for value in values], base_offset=end, leader_epoch=epoch + 1)
     node.disk.open(LOG).append(bytes(packed))
@@ -86,7 +86,7 @@ def test_what_kafka_wrote_since_is_taken_in(clean):
 def test_a_record_of_a_type_that_is_not_known_is_named_and_nothing_is_changed():
     node = stopped_node()
     append(node, TopicRecord("t", b"t" * 16), UNKNOWN)
-    end = node.node.broker.metadata.partition.log.end
+    end = node.node.broker.raft.partition.log.end
 
     said = refusal(node)
 
@@ -151,7 +151,7 @@ def test_what_this_node_has_flushed_itself_is_not_tried_again(monkeypatch):
 
 def test_what_comes_later_and_is_not_understood_ends_the_node_with_a_word():
     node = SmallNode()
-    partition = node.node.broker.metadata.partition
+    partition = node.node.broker.raft.partition
     written = partition.append_own(build([Record(0, 1, None, UNKNOWN)]), node.now)
     node.node.broker.step.appended(partition, written)
 
@@ -193,13 +193,13 @@ def test_a_log_that_ends_inside_a_transaction_goes_on_without_it():
 def test_no_snapshot_is_cut_inside_a_transaction():
     node = SmallNode(metadata_log_max_record_bytes_between_snapshots="100000")
     metadata = node.node.broker.metadata
-    metadata._cutting.committed(200_000)
+    metadata._snapshot_generator.committed(200_000)
     metadata.image.replay(BeginTransactionRecord(), metadata.applied)
-    assert metadata._cutting._due() > node.now
+    assert metadata._snapshot_generator._due() > node.now
 
     metadata.image.replay(EndTransactionRecord(), metadata.applied)
 
-    assert metadata._cutting._due() <= node.now
+    assert metadata._snapshot_generator._due() <= node.now
 
 
 # ── a folder that was formatted, and never opened ────────────────────────────────────

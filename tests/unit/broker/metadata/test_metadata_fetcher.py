@@ -48,7 +48,7 @@ def test_one_that_caught_up_by_a_snapshot_starts_from_it_and_can_lead():
         made.until(made.all_ready)
 
     create(made, "under-the-new-one")
-    assert "kept" in made.broker(away).metadata._shard.machine.image.topics
+    assert "kept" in made.broker(away).controller._shard.machine.image.topics
     assert all(is_caught_up(made, member.number) for member in made.up())
 
 

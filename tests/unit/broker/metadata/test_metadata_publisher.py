@@ -77,7 +77,7 @@ def test_what_waits_for_the_metadata_is_woken(cluster):
     from andiron.model.ids import NEVER
 
     wait = Wait(
-        (broker.metadata.partition,), lambda: "t" in broker.image.topics, NEVER, lambda: "here", lambda: None
+        (broker.raft.partition,), lambda: "t" in broker.image.topics, NEVER, lambda: "here", lambda: None
     )
     broker.waiting.later(wait, woken.append)
     create(cluster, "t")

@@ -21,10 +21,10 @@ def fresh(node):
 
 def test_producer_ids_are_given_out_of_a_block_without_asking_again(node):
     first = fresh(node)
-    end = node.node.broker.metadata.partition.log.end
+    end = node.node.broker.raft.partition.log.end
 
     assert [fresh(node) for _ in range(3)] == [first + 1, first + 2, first + 3]
-    assert node.node.broker.metadata.partition.log.end == end
+    assert node.node.broker.raft.partition.log.end == end
 
 
 def test_a_block_that_is_used_up_is_followed_by_another(node):

@@ -19,7 +19,7 @@ def cluster():
 
 
 def member(cluster, number):
-    return cluster.broker(number).metadata.raft
+    return cluster.broker(number).raft
 
 
 def followers(cluster):
@@ -27,7 +27,7 @@ def followers(cluster):
 
 
 def all_agree(cluster):
-    logs = [cluster.broker(m.number).metadata.partition for m in cluster.up()]
+    logs = [cluster.broker(m.number).raft.partition for m in cluster.up()]
     return len({(p.log.end, p.watermark) for p in logs}) == 1
 
 
@@ -43,7 +43,7 @@ def test_the_log_is_the_same_everywhere_and_known_to_be_committed_at_once(cluste
     create(cluster, "t")
 
     assert all_agree(cluster)
-    ends = {n: cluster.broker(n).metadata.partition.log for n in NODES}
+    ends = {n: cluster.broker(n).raft.partition.log for n in NODES}
     one, *others = [held.read(0, 1 << 20, held.end).read() for held in ends.values()]
     assert all(other == one for other in others)
 
@@ -87,7 +87,7 @@ def test_a_leader_that_stops_names_the_one_with_the_longest_log_to_follow(cluste
     cluster.pass_time(100)
     heard = []
     leader = cluster.members[before]
-    leader.node.broker.metadata.raft._tell = lambda voter, request: heard.append((voter, request))
+    leader.node.broker.raft._tell = lambda voter, request: heard.append((voter, request))
 
     leader.node.resign(cluster.now)
 
@@ -100,10 +100,7 @@ def test_what_an_old_leader_wrote_alone_is_cut_from_its_log(cluster):
     before = cluster.controller
     cluster.isolate(before)
     cluster.ask(before, _a_topic("alone"))
-    assert (
-        cluster.broker(before).metadata.partition.log.end
-        > cluster.broker(before).metadata.partition.watermark
-    )
+    assert cluster.broker(before).raft.partition.log.end > cluster.broker(before).raft.partition.watermark
     cluster.pass_time(8_000)
     cluster.heal()
     ready(cluster)
@@ -195,7 +192,7 @@ def test_an_observer_does_not_vote_nor_count():
     cluster.kill(b if cluster.controller == a else a)
     cluster.pass_time(10_000)
 
-    assert all(m.node.broker.metadata.controller_id == -1 for m in cluster.up())
+    assert all(m.node.broker.raft.leader == -1 for m in cluster.up())
     assert member(cluster, 4).quorum.role is not Role.CANDIDATE
 
 

@@ -41,7 +41,7 @@ def test_a_node_by_itself_is_not_deposed_by_strangers_and_starts_again(ask, who,
     node = SmallNode()
     node.create("t")
     node.connect(9, "CONTROLLER")
-    member = node.node.broker.metadata.raft
+    member = node.node.broker.raft
 
     answer = node.ask(ask(who, epoch), conn=9)
 

@@ -5,6 +5,7 @@ import pytest
 from andiron.broker.metadata.raft_requests import (
     METADATA,
     TOPIC_ID,
+    ReplicaKey,
     begin_request,
     end_request,
     fetch_request,
@@ -63,7 +64,7 @@ def test_a_leader_that_goes_says_who_should_follow_the_best_first():
 
 
 def test_a_follower_fetches_by_the_topics_id_and_tells_what_it_knows():
-    request = sent(fetch_request(CLUSTER, 3, b"d" * 16, 7, Position(42, 6, 10), 40, 500))
+    request = sent(fetch_request(CLUSTER, ReplicaKey(3, b"d" * 16), 7, Position(42, 6, 10), 40, 500))
 
     [topic] = request.topics
     [asked] = topic.partitions
@@ -75,4 +76,6 @@ def test_a_follower_fetches_by_the_topics_id_and_tells_what_it_knows():
 
 
 def test_a_fetch_of_the_metadata_is_no_session():
-    assert fetch_request(CLUSTER, 3, b"d" * 16, 7, Position(42, 6, 10), 40, 500).session_epoch == -1
+    assert (
+        fetch_request(CLUSTER, ReplicaKey(3, b"d" * 16), 7, Position(42, 6, 10), 40, 500).session_epoch == -1
+    )

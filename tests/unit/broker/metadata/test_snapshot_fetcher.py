@@ -74,7 +74,7 @@ def test_a_snapshot_that_is_damaged_at_the_leader_is_not_taken(caplog):
     made = cluster()
     away = away_while_the_log_moves_on(made)
     disk = made.members[made.controller].disk
-    newest = made.broker(made.controller).metadata.raft.snapshots.table.newest
+    newest = made.broker(made.controller).raft.snapshots.table.newest
     disk.corrupt(random.Random(1), f"{HERE}/{newest.file_name}", range(200, 300))
 
     made.start(away)

@@ -5,10 +5,12 @@ import pytest
 from andiron.broker.metadata.snapshot_files import SnapshotFiles, SnapshotReader, align_log_with_snapshots
 from andiron.controller.image import Image
 from andiron.controller.records import PartitionRecord, TopicRecord, encode_record
+from andiron.log.checkpoints import LogCheckpoint
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ProtocolError
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.quorum.records import KRaftVersionRecord, Voter, VotersRecord
 from andiron.quorum.snapshot_format import SnapshotId, batches_of
 from andiron.quorum.snapshot_table import SnapshotTable, StoredSnapshot
@@ -153,12 +155,10 @@ def test_it_is_read_a_little_at_a_time(disk):
 def log(disk, end, epoch=1, start=0):
     """A metadata log of records of one epoch."""
     held = PartitionLog.open(
-        disk,
-        HERE,
-        TopicPartition("__cluster_metadata", 0),
-        b"\x01" * 16,
+        LogFolder(disk, HERE),
+        TopicIdPartition(b"\x01" * 16, TopicPartition("__cluster_metadata", 0)),
         LogSettings(),
-        log_start=start,
+        checkpoint=LogCheckpoint(log_start=start),
         now=0,
     )
     for _ in range(start, end):

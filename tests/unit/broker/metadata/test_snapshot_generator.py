@@ -29,7 +29,7 @@ def metadata(node):
 
 def snapshots(node):
     """Those that were cut: not what a new folder is given."""
-    return [id for id in metadata(node).raft.snapshots.table if id != FIRST]
+    return [id for id in node.node.broker.raft.snapshots.table if id != FIRST]
 
 
 def files(node, suffix):
@@ -127,7 +127,7 @@ def test_what_is_written_is_of_one_moment_though_the_image_goes_on(monkeypatch):
     node.now += HOUR
     before = {name: topic.id for name, topic in node.node.broker.image.topics.items()}
     node.wake()
-    end = metadata(node)._cutting._cut.view.id.end
+    end = metadata(node)._snapshot_generator._cut.view.id.end
 
     node.delete("t0")
     node.create("later")
@@ -135,7 +135,7 @@ def test_what_is_written_is_of_one_moment_though_the_image_goes_on(monkeypatch):
     node.settle()
 
     assert [id.end for id in snapshots(node)] == [end]
-    image = metadata(node).raft.snapshots.newest().image
+    image = node.node.broker.raft.snapshots.newest().image
     assert {name: topic.id for name, topic in image.topics.items()} == before
 
 

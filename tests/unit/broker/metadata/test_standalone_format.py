@@ -42,7 +42,7 @@ def control_batches(node):
 
 
 def voters(node):
-    return node.node.broker.metadata.raft.voters
+    return node.node.broker.raft.voters
 
 
 def of_before():

@@ -21,7 +21,7 @@ def test_what_is_not_known_yet_is_waited_for(node):
     wait = until_created(broker, made(("t", 0)), lambda: "told")
 
     assert isinstance(wait, Wait)
-    assert wait.watch == (broker.metadata.partition,)
+    assert wait.watch == (broker.raft.partition,)
     assert not wait.until()
     node.create("t")
     assert wait.until()

@@ -80,7 +80,7 @@ def test_what_voters_are_is_found_in_snapshots():
     for number in range(20):
         assert can_write(made, f"t{number}")
         made.pass_time(100)
-    assert all(made.broker(number).metadata.partition.log.start > 0 for number in (1, 2, 3, 4))
+    assert all(made.broker(number).raft.partition.log.start > 0 for number in (1, 2, 3, 4))
     made.kill(1, 2, 3, 4)
     made.members[4].disk = made._disk(4)
     for number in (1, 2, 3, 4):
@@ -100,7 +100,7 @@ def test_a_leader_that_is_removed_resigns_when_that_is_committed():
 
     left = [number for number in (1, 2, 3) if number != leader]
     made.until(lambda: all_agree(made, left))
-    assert not made.broker(leader).metadata.leads
+    assert not made.broker(leader).controller.is_active
     made.pass_time(20_000)
     assert all_agree(made, left), "and does not come back"
     assert can_write(made, "t")
@@ -126,7 +126,7 @@ def test_a_leader_that_is_removed_counts_the_others_only():
 
 def test_one_that_was_removed_while_it_was_away_hears_of_it_and_follows():
     made = grown()
-    where, folder = directory(made, 3), made.broker(3).metadata.partition.log.directory
+    where, folder = directory(made, 3), made.broker(3).raft.partition.log.directory
     made.kill(3)
     assert remove(made, 3, where=where) == "NONE"
     made.members[3].disk.remove(f"{folder}/quorum-state")  # it had not heard yet who leads in this epoch
@@ -235,7 +235,7 @@ def test_a_new_leader_that_has_committed_nothing_changes_nothing():
     made = SmallCluster((1, 2), founder=1)
     made.until(made.all_ready)
     assert add(made, 2) == "NONE"
-    partition = made.broker(1).metadata.partition
+    partition = made.broker(1).raft.partition
     leader = partition.leader()
     leader.epoch_start = leader.watermark
 
@@ -265,7 +265,7 @@ def test_a_change_that_only_a_lost_leader_knew_of_is_undone():
     answers = made.ask(leader, remove_request(made, others[0]))
     assert voters_at(made, leader) == [number for number in (1, 2, 3) if number != others[0]]
 
-    made.until(lambda: made.broker(others[0]).metadata.controller_id in others)
+    made.until(lambda: made.broker(others[0]).raft.leader in others)
     made.cut.clear()
     made.until(lambda: all_agree(made, [1, 2, 3]))
 

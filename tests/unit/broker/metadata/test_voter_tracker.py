@@ -6,9 +6,10 @@ from andiron.broker.metadata.raft_requests import METADATA, TOPIC_ID
 from andiron.broker.metadata.voter_tracker import VoterTracker
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.settings.node_settings import NodeSettings
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
-from andiron.model.ids import Address
+from andiron.model.ids import Address, TopicIdPartition
 from andiron.quorum.voter_set import VoterNode, VoterSet
 from andiron.records.batch import iterate
 from andiron.replication.leader import LeaderAndIsr
@@ -27,7 +28,9 @@ class Here:
 
     def __init__(self, founder=1, end=0):
         settings = NodeSettings.load(properties(1, (1, 2, 3), founder=founder))
-        log = PartitionLog.open(MemoryDisk(), "/m", METADATA, TOPIC_ID, LogSettings(), now=0)
+        log = PartitionLog.open(
+            LogFolder(MemoryDisk(), "/m"), TopicIdPartition(TOPIC_ID, METADATA), LogSettings(), now=0
+        )
         self.partition = Partition(METADATA, TOPIC_ID, log)
         self.partition.lead(
             LeaderAndIsr(1, 1, frozenset({1}), frozenset({1})), watermark=0, now=0, lag_ms_max=1

@@ -5,10 +5,11 @@ import pytest
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait, WaitingRoom
 from andiron.broker.replicas.partition import Partition
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.effects import Close
-from andiron.model.ids import NEVER, TopicPartition
+from andiron.model.ids import NEVER, TopicIdPartition, TopicPartition
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.replication.leader import LeaderAndIsr
@@ -38,7 +39,9 @@ def step(room):
 
 
 def leading(**settings):
-    log = PartitionLog.open(MemoryDisk(), "/data/t-0", NAME, ID, LogSettings(**settings), now=0)
+    log = PartitionLog.open(
+        LogFolder(MemoryDisk(), "/data/t-0"), TopicIdPartition(ID, NAME), LogSettings(**settings), now=0
+    )
     partition = Partition(NAME, ID, log)
     partition.lead(LeaderAndIsr(1, 0, ALONE, ALONE), watermark=0, now=0, lag_ms_max=1_000)
     return partition

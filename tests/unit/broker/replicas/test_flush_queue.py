@@ -4,10 +4,11 @@ import pytest
 
 from andiron.broker.replicas.flush_queue import FlushQueue
 from andiron.broker.replicas.partition import Partition
+from andiron.log.disk import LogFolder
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.effects import Flushed
-from andiron.model.ids import TopicPartition
+from andiron.model.ids import TopicIdPartition, TopicPartition
 from andiron.records.builder import build
 from andiron.records.record import Record
 from andiron.replication.leader import LeaderAndIsr
@@ -26,7 +27,12 @@ def flushing():
 
 def leading(disk, number=0):
     name, topic_id = TopicPartition("t", number), b"\x01" * 16
-    log = PartitionLog.open(disk, f"/data/{name}", name, topic_id, LogSettings(flush_messages=1), now=0)
+    log = PartitionLog.open(
+        LogFolder(disk, f"/data/{name}"),
+        TopicIdPartition(topic_id, name),
+        LogSettings(flush_messages=1),
+        now=0,
+    )
     partition = Partition(name, topic_id, log)
     partition.lead(LeaderAndIsr(1, 0, frozenset({1}), frozenset({1})), watermark=0, now=0, lag_ms_max=1_000)
     return partition

@@ -73,15 +73,6 @@ def test_who_holds_no_replica_is_told_so(cluster):
     assert caught.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_a_follower_of_the_metadata_is_seen_by_the_controller(cluster):
-    broker = cluster.broker(4)
-    metadata = broker.metadata.partition
-
-    broker.follower_states.fetched_metadata(FollowerFetch(17, -1, metadata.log.end, 0, 99), cluster.now)
-
-    assert broker.metadata.raft.observers[17].offset == metadata.log.end
-
-
 def test_that_a_follower_fetches_at_all_is_heard(cluster):
     cluster.heal()
     cluster.pass_time(2_000)

@@ -56,5 +56,5 @@ def test_the_metadata_is_led_by_the_controller_at_its_own_listener(cluster):
 
     hint = told.leader_of("", TOPIC_ID, 0)
 
-    assert hint == Hint(controller, cluster.broker(controller).metadata.raft.quorum.epoch)
+    assert hint == Hint(controller, cluster.broker(controller).raft.quorum.epoch)
     assert told.endpoints() == [Endpoint(controller, f"node-{controller}", 9093)]

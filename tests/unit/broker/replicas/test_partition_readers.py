@@ -72,7 +72,7 @@ def test_whoever_reads_the_metadata_log_is_told_who_leads_it(broker, follows):
     )
     asked = result(topic="", topic_id=TOPIC_ID).asked
 
-    assert reader.find(asked) is broker.metadata.partition
+    assert reader.find(asked) is broker.raft.partition
     assert reader.hint(asked).leader_id == 1
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from andiron.cli.local_cluster.status import Snapshot, Watcher, gather
 from andiron.client.blocking.client import Client
-from andiron.model.ids import Address
+from andiron.client.core.addresses import Address
 from andiron.wire.apis import ApiKey
 from andiron.wire.messages.describe_cluster import DescribeClusterBroker, DescribeClusterResponse
 from andiron.wire.messages.describe_quorum import (

@@ -24,7 +24,7 @@ def host_of(node: Any, now: int) -> Any:
         now=now,
         settings=SimpleNamespace(connections_max_idle_ms=-1, max_connections=9),
     )
-    host.connections = Connections(host, 1)
+    host.connections = Connections(host)
     return host
 
 

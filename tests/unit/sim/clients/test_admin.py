@@ -1,16 +1,14 @@
 import pytest
 
-from andiron.sim.clients.admin import Admin, TopicPlan
+from andiron.sim.clients.admin import Admin, AdminHabits, TopicPlan
 from unit.sim.quiet import Quiet
 
 PLANS = [TopicPlan("a", 1, {"retention.ms": "60000"}), TopicPlan("b", 2, {})]
 
 
 def administering(quiet, destructive):
-    admin = Admin(
-        quiet.world, quiet.network, "admin", PLANS, {"segment.ms": ["5000", None]}, 200,
-        destructive=destructive,
-    )  # fmt: skip
+    habits = AdminHabits({"segment.ms": ["5000", None]}, 200, destructive)
+    admin = Admin(quiet.world, quiet.network, "admin", PLANS, habits)
     admin.begin()
     return admin
 

@@ -33,7 +33,7 @@ def test_voters_come_and_go():
     for _ in range(60):
         trio.run(500)
         for host in trio.hosts:
-            seen[tuple(host.node.broker.metadata.raft.voters.latest.ids)] = None
+            seen[tuple(host.node.broker.raft.voters.latest.ids)] = None
     operator.is_closing = True
     trio.run(until=lambda: operator.is_done)
     trio.rest()

@@ -12,7 +12,7 @@ def disturbed(trio):
     trio.run(30_000)
     stranger.is_closing = True
     trio.run(until=lambda: stranger.is_done)
-    return max(host.node.broker.metadata.raft.quorum.epoch for host in trio.hosts)
+    return max(host.node.broker.raft.quorum.epoch for host in trio.hosts)
 
 
 def test_whatever_a_stranger_says_the_leader_leads_on(trio):

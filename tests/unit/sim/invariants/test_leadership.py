@@ -15,8 +15,8 @@ class Replica:
 
 def leading(puppets, number, epoch):
     replica = Replica(epoch)
-    silent = type("Metadata", (), {"partition": type("P", (), {"leads": False})})
-    puppets.node(number).broker = type("Broker", (), {"metadata": silent, "replica_manager": [replica]})
+    silent = type("Raft", (), {"partition": type("P", (), {"leads": False})})
+    puppets.node(number).broker = type("Broker", (), {"raft": silent, "replica_manager": [replica]})
     return replica
 
 

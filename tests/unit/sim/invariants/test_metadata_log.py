@@ -23,7 +23,7 @@ def test_another_history_is_noticed(trio):
 
 def test_a_leader_without_all_of_it_is_noticed(trio):
     law = trio.law(MetadataAgrees)
-    leader = next(host for host in trio.hosts if host.node.broker.metadata.leads)
+    leader = next(host for host in trio.hosts if host.node.broker.controller.is_active)
     law._end, law._epoch = 10_000, 0
     with pytest.raises(Violation, match="who leads the metadata has all of it"):
         law.stepped(leader)

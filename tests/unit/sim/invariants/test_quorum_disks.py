@@ -5,7 +5,7 @@ from andiron.sim.watcher import Violation
 
 
 def controller(trio):
-    return next(host for host in trio.hosts if host.node.broker.metadata.partition.leads)
+    return next(host for host in trio.hosts if host.node.broker.raft.partition.leads)
 
 
 def test_what_a_quorum_commits_is_on_most_disks(trio):

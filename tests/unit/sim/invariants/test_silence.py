@@ -23,7 +23,7 @@ class Here:
         self.settings = SimpleNamespace(quorum=QuorumSettings(controller_quorum_fetch_timeout_ms=PATIENCE_MS))
         self.role, self.knows_all_voters, self.deadline = Role.FOLLOWER, True, PATIENCE_MS
         raft = SimpleNamespace(quorum=self)
-        self.node = SimpleNamespace(broker=SimpleNamespace(metadata=SimpleNamespace(raft=raft)))
+        self.node = SimpleNamespace(broker=SimpleNamespace(raft=raft))
 
     def next_deadline(self):
         return self.deadline

@@ -42,13 +42,13 @@ def test_an_epoch_that_goes_back_is_noticed():
 
 
 def test_a_vote_for_one_that_has_less_is_noticed(trio, monkeypatch):
-    leader = next(host for host in trio.hosts if host.node.broker.metadata.partition.leads)
+    leader = next(host for host in trio.hosts if host.node.broker.raft.partition.leads)
     voter = next(host for host in trio.hosts if host is not leader)
-    epoch = leader.node.broker.metadata.raft.quorum.epoch
+    epoch = leader.node.broker.raft.quorum.epoch
     _check_candidate(voter, epoch, leader.number)
 
     least = LogEnd(LeaderEpoch(0), Offset(0))
-    monkeypatch.setattr(leader.node.broker.metadata.raft, "log_end", lambda: least)
+    monkeypatch.setattr(leader.node.broker.raft, "log_end", lambda: least)
     with pytest.raises(Violation, match=f"votes for node-{leader.number} in {epoch}"):
         _check_candidate(voter, epoch, leader.number)
     _check_candidate(voter, epoch + 1, leader.number)

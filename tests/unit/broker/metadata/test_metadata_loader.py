@@ -1,4 +1,4 @@
-"""The metadata log of a node: begun once, replayed ever after, and told only when it is on the disk."""
+"""The metadata as committed: replayed at every start, and told only when it is on the disk of a majority."""
 
 import random
 
@@ -6,9 +6,7 @@ import pytest
 
 from andiron.broker.coordinators.shard import batches_between
 from andiron.broker.metadata.raft_requests import METADATA, TOPIC_ID
-from andiron.model.effects import Disconnected
-from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Address
+from andiron.model.errors import ProtocolError
 from andiron.sim.disk import MemoryDisk
 from andiron.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from worlds.cluster_client import create, small_cluster
@@ -42,7 +40,7 @@ def test_a_node_is_ready_when_its_registration_is_on_the_disk():
 
     assert node.node.ready
     assert list(metadata(node).image.brokers) == [1]
-    assert metadata(node).controller_id == 1
+    assert node.node.broker.raft.leader == 1
 
 
 def test_the_log_begins_with_the_leaders_own_record(node):
@@ -124,23 +122,6 @@ def test_a_start_on_a_full_disk_fails_with_the_reason():
         SmallNode(disk)
 
 
-def test_what_the_controller_cannot_write_is_tried_again_a_while_later_whoever_else_asks(node, monkeypatch):
-    """A node whose disk is full would do nothing else."""
-
-    def full(*_):
-        raise ErrorCode.KAFKA_STORAGE_ERROR.error("no space left")
-
-    controller, now = metadata(node), node.now
-    monkeypatch.setattr(controller._shard, "run", full)
-    monkeypatch.setattr(controller._shard.machine, "next_deadline", lambda: now)
-    controller._controller_at = now
-    controller.tick(now)
-    with pytest.raises(ProtocolError):
-        controller.decide(object(), now, 0)
-
-    assert controller.next_deadline() > now
-
-
 # ── among other nodes ────────────────────────────────────────────────────────────────
 
 
@@ -153,58 +134,12 @@ def of(cluster, number):
     return cluster.broker(number).metadata
 
 
-def allocation(cluster, number):
-    return AllocateProducerIdsRequest(number, cluster.broker(number).lifecycle.epoch)
-
-
-def test_the_controller_is_where_the_log_is_led_and_nowhere_else(cluster):
-    assert {n: of(cluster, n).leads for n in NODES} == {n: n == cluster.controller for n in NODES}
-
-
-def test_everybody_knows_where_the_controller_is_asked(cluster):
-    controller = cluster.controller
-
-    assert {of(cluster, n).controller_address for n in NODES} == {Address(f"node-{controller}", 9093)}
-
-
-def test_elsewhere_nothing_is_decided(cluster):
-    other = next(n for n in NODES if n != cluster.controller)
-
-    with pytest.raises(ProtocolError) as caught:
-        of(cluster, other).decide(allocation(cluster, other), cluster.now, 1_000)
-    assert caught.value.code is ErrorCode.NOT_CONTROLLER
-
-
-def test_a_node_that_begins_to_lead_makes_its_controller_out_of_the_log(cluster):
-    create(cluster, "t")
-    before = cluster.controller
-    cluster.kill(before)
-    cluster.until(lambda: cluster.controller not in (None, before))
-
-    controller = of(cluster, cluster.controller)._shard.machine
-
-    assert "t" in controller.image.topics
-    assert sorted(controller.image.brokers) == NODES
-
-
-def test_who_waits_for_a_controller_that_is_none_any_more_hears_so(cluster):
-    before = cluster.controller
-    cluster.isolate(before)
-    wait = of(cluster, before).decide(allocation(cluster, before), cluster.now, 60_000)
-    assert not wait.until()
-    cluster.pass_time(8_000)
-
-    assert wait.until()
-    with pytest.raises(ProtocolError) as caught:
-        wait.then()
-    assert caught.value.code is ErrorCode.NOT_CONTROLLER
-
-
 def test_what_is_not_committed_is_applied_nowhere(cluster):
     before = cluster.controller
     cluster.isolate(before)
     applied = of(cluster, before).applied
-    of(cluster, before).decide(allocation(cluster, before), cluster.now, 1_000)
+    request = AllocateProducerIdsRequest(before, cluster.broker(before).lifecycle.epoch)
+    cluster.broker(before).controller.decide(request, cluster.now, 1_000)
     cluster.pass_time(100)
 
     assert of(cluster, before).applied == applied
@@ -218,13 +153,13 @@ def test_a_controller_that_led_and_comes_back_replays_nothing_that_its_snapshot_
     for number in range(12):
         create(cluster, f"t{number}", replicas=[1])
     cluster.pass_time(1_000)
-    member = of(cluster, controller).raft
+    member = cluster.broker(controller).raft
     assert member.partition.log.start < member.snapshots.table.committed, "there is something to replay"
 
     cluster.kill(controller)
     cluster.start(controller)
 
-    assert of(cluster, controller).applied == of(cluster, controller).raft.snapshots.table.committed
+    assert of(cluster, controller).applied == cluster.broker(controller).raft.snapshots.table.committed
 
 
 def test_all_images_are_the_same(cluster):
@@ -245,24 +180,3 @@ def test_nothing_can_be_decided_where_most_voters_have_stopped(cluster):
         cluster.stop(number)
 
     assert not last.can_be_decided_on
-
-
-def test_a_node_whose_connection_breaks_and_who_does_not_come_back_is_fenced_at_once(cluster):
-    gone = next(n for n in NODES if n != cluster.controller)
-    cluster.kill(gone)
-    began = cluster.now
-
-    cluster.until(lambda: cluster.image.brokers[gone].fenced)
-
-    assert cluster.now - began < 1_000
-
-
-def test_a_node_that_comes_back_in_time_is_not_fenced(cluster):
-    other = next(n for n in NODES if n != cluster.controller)
-    leader = cluster.members[cluster.controller]
-    who = next(who for who in leader.conns if who[0] == other and who[2] == "metadata")
-    cluster._step(leader, Disconnected(leader.conns.pop(who)))  # and its next fetch comes over another
-
-    cluster.pass_time(5_000)
-
-    assert not cluster.image.brokers[other].fenced
