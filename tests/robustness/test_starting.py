@@ -59,7 +59,7 @@ def test_a_second_process_on_the_same_folder(tmp_path: Path) -> None:
     with Node(tmp_path / "node") as node:
         line = by_itself(node.data)
 
-        assert line == f"{node.data} is in use by another process"
+        assert line == f"{node.data} is in use by another process; stop that one, or choose another folder"
         assert node.running
 
 
@@ -67,7 +67,7 @@ def test_a_second_process_on_one_of_several_folders(tmp_path: Path) -> None:
     with Node(tmp_path / "node") as node:
         line = by_itself(tmp_path / "other", "--set", f"log.dirs={tmp_path / 'other'},{node.data}")
 
-        assert line == f"{node.data} is in use by another process"
+        assert line == f"{node.data} is in use by another process; stop that one, or choose another folder"
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
@@ -92,7 +92,10 @@ def test_the_folder_of_another_node(stopped: Path) -> None:
 
     line = by_itself(stopped, "--set", "node.id=7")
 
-    assert line == f"{stopped} belongs to node 1, and this is node 7"
+    assert (
+        line
+        == f"{stopped} belongs to node 1, and this is node 7; start it with node.id=1, or choose another folder"
+    )
     assert contents(stopped) == before
 
 

@@ -259,7 +259,9 @@ class PosixDisk:
             fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, PermissionError):
             os.close(fd)
-            raise AndironError(f"{directory} is in use by another process") from None
+            raise AndironError(
+                f"{directory} is in use by another process; stop that one, or choose another folder"
+            ) from None
         self._locks[directory] = fd
 
     def close_all(self) -> None:

@@ -138,7 +138,7 @@ def _cannot(name: str, host: str, port: int, error: OSError | UnicodeError) -> C
     if isinstance(error, socket.gaierror | UnicodeError):
         reason = "there is no host of that name"
     elif error.errno == errno.EADDRINUSE:
-        reason = "the port is in use"
+        reason = "the port is in use; stop what listens there, or choose another"
     else:
         reason = (error.strerror or str(error)).lower()
     return CannotListen(f"cannot listen on {where}: {reason}")

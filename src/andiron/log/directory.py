@@ -105,10 +105,14 @@ class LogDirectory:
             return cls(disk, path, wanted)
         if there.cluster_id != wanted.cluster_id:
             raise DirectoryError(
-                f"{path} belongs to cluster {there.cluster_id}, and this node to {wanted.cluster_id}"
+                f"{path} belongs to cluster {there.cluster_id}, and this node to {wanted.cluster_id}; "
+                "choose another folder"
             )
         if there.node_id != wanted.node_id:
-            raise DirectoryError(f"{path} belongs to node {there.node_id}, and this is node {wanted.node_id}")
+            raise DirectoryError(
+                f"{path} belongs to node {there.node_id}, and this is node {wanted.node_id}; "
+                f"start it with node.id={there.node_id}, or choose another folder"
+            )
         if not there.directory_id:
             there = there._replace(directory_id=wanted.directory_id)
             disk.write_file(f"{path}/{META}", there.encode())

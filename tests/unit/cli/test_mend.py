@@ -96,7 +96,10 @@ def test_a_node_that_runs_is_not_meddled_with(harmed: Path) -> None:
     disk.close_all()
 
     assert refused.exit_code == 1
-    assert refused.stderr == f"andiron: {harmed} is in use by another process\n"
+    assert (
+        refused.stderr
+        == f"andiron: {harmed} is in use by another process; stop that one, or choose another folder\n"
+    )
 
 
 def test_only_metadata_is_mended(harmed: Path) -> None:

@@ -29,7 +29,8 @@ def test_a_port_in_use_is_one_clear_line():
         port = other.getsockname()[1]
         with pytest.raises(CannotListen) as refused:
             Listener("PLAINTEXT", "127.0.0.1", port)
-    assert str(refused.value) == f"cannot listen on PLAINTEXT://127.0.0.1:{port}: the port is in use"
+    where, remedy = f"PLAINTEXT://127.0.0.1:{port}", "stop what listens there, or choose another"
+    assert str(refused.value) == f"cannot listen on {where}: the port is in use; {remedy}"
 
 
 def test_a_port_taken_between_binding_and_listening_is_the_same_line():

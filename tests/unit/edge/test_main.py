@@ -107,7 +107,8 @@ def test_a_port_in_use_is_one_line_and_exit_code_1(tmp_path, nodes, capsys):
         code, announced = run(settings(tmp_path, port=port))
     assert (code, announced) == (1, [])
     assert capsys.readouterr().err == (
-        f"andiron: cannot listen on PLAINTEXT://127.0.0.1:{port}: the port is in use\n"
+        f"andiron: cannot listen on PLAINTEXT://127.0.0.1:{port}: the port is in use; "
+        "stop what listens there, or choose another\n"
     )
     assert not os.path.exists(f"{tmp_path}/data"), "nothing was touched"
 
@@ -119,7 +120,10 @@ def test_a_directory_in_use_is_one_line_and_exit_code_1(tmp_path, nodes, capsys)
     code, _ = run(settings(tmp_path))
     disk.close_all()
     assert code == 1
-    assert capsys.readouterr().err == f"andiron: {tmp_path}/data is in use by another process\n"
+    assert (
+        capsys.readouterr().err
+        == f"andiron: {tmp_path}/data is in use by another process; stop that one, or choose another folder\n"
+    )
 
 
 def test_a_directory_that_cannot_be_made_is_one_line_and_exit_code_1(tmp_path, nodes, capsys):
@@ -239,6 +243,7 @@ def test_a_port_for_metrics_that_is_in_use_is_one_line_and_exit_code_1(tmp_path,
         port = other.getsockname()[1]
         code, _ = run(settings(tmp_path, metrics_listener=f"http://127.0.0.1:{port}"))
     assert code == 1
-    assert (
-        capsys.readouterr().err == f"andiron: cannot listen on http://127.0.0.1:{port}: the port is in use\n"
+    assert capsys.readouterr().err == (
+        f"andiron: cannot listen on http://127.0.0.1:{port}: the port is in use; "
+        "stop what listens there, or choose another\n"
     )

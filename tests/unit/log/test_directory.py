@@ -49,9 +49,12 @@ def test_a_directory_without_an_id_gets_one(disk):
     [
         (
             OURS._replace(cluster_id="other"),
-            "data belongs to cluster other, and this node to aOn33Wh5RXuw7gRvK0a5Lg",
+            "data belongs to cluster other, and this node to aOn33Wh5RXuw7gRvK0a5Lg; choose another folder",
         ),
-        (OURS._replace(node_id=3), "data belongs to node 3, and this is node 1"),
+        (
+            OURS._replace(node_id=3),
+            "data belongs to node 3, and this is node 1; start it with node.id=3, or choose another folder",
+        ),
     ],
 )
 def test_a_directory_of_others_is_refused_in_one_line(disk, there, complaint):
