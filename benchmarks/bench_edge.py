@@ -59,7 +59,12 @@ SETTINGS = BrokerSettings(node_id=1, process_roles=("broker",), controller_liste
 class TrivialNode:
     """Answers by the first byte of a frame."""
 
-    ready = True
+    ready = has_left = is_settled = True
+    controller_listeners: tuple[str, ...] = ()
+    brokers_listener = ""
+    patience_ms = 60_000
+    trouble: str | None = None
+    broken: str | None = None
 
     def __init__(self, folder: str) -> None:
         self._file = PosixDisk().open(f"{folder}/slices")
