@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import socket
 import struct
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from andiron.edge.carrier import CopyCarrier, SendfileCarrier
 from andiron.edge.disk import PosixDisk, PosixFile
 from andiron.edge.inbox import BadSize, Inbox
 from andiron.edge.outbox import Outbox
 from andiron.log.disk import FileSlice
 from edge.playground import Playground
+from edge.sending import WAYS, carrier, tcp_pair
 
 CONTENT = bytes(range(256)) * 1600
 
@@ -74,29 +73,29 @@ part = st.one_of(st.binary(max_size=50), st.tuples(st.integers(0, 999), st.integ
 @settings(deadline=None)
 @given(
     st.lists(st.lists(part, max_size=4), min_size=1, max_size=5),
-    st.sampled_from([CopyCarrier, SendfileCarrier]),
+    st.sampled_from(sorted(WAYS)),
 )
-def test_what_goes_into_an_outbox_arrives(file, replies, carrier):
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    theirs.setblocking(False)
-    outbox, expected = Outbox(ours, carrier()), b""
-    for parts in replies:
-        made = [each if isinstance(each, bytes) else FileSlice(file, *each) for each in parts]
-        body = b"".join(each if isinstance(each, bytes) else CONTENT[each[0] : sum(each)] for each in parts)
-        outbox.add(made)
-        expected += struct.pack(">i", len(body)) + body
-    got = b""
-    while outbox.backlog:
-        outbox.send()
-        try:
-            while True:
-                got += theirs.recv(1 << 20)
-        except BlockingIOError:
-            pass
-    assert got == expected
-    ours.close()
-    theirs.close()
+def test_what_goes_into_an_outbox_arrives(file, replies, way):
+    with tcp_pair() as (ours, theirs):
+        theirs.setblocking(False)
+        outbox, expected = Outbox(ours, carrier(way)), b""
+        for parts in replies:
+            made = [each if isinstance(each, bytes) else FileSlice(file, *each) for each in parts]
+            body = b"".join(
+                each if isinstance(each, bytes) else CONTENT[each[0] : sum(each)] for each in parts
+            )
+            outbox.add(made)
+            expected += struct.pack(">i", len(body)) + body
+        got = b""
+        while len(got) < len(expected):
+            if outbox.backlog:
+                outbox.send()
+            try:
+                while True:
+                    got += theirs.recv(1 << 20)
+            except BlockingIOError:
+                pass
+        assert got == expected
 
 
 @settings(deadline=None, max_examples=30)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
-from andiron.edge.carrier import Carrier, CopyCarrier
+from andiron.edge.carrier import Carrier
 from andiron.edge.clock import Clock
 from andiron.edge.connection import Connection
 from andiron.edge.connections import Connections
@@ -99,7 +99,7 @@ class Host:
         self._flusher, self._worker = background
         self._step = node.step
         self.settings = settings  # replaced when the node says so
-        self.loop, self.carrier = loop, carrier or CopyCarrier()
+        self.loop, self.carrier = loop, carrier or Carrier()
         self.now = self._clock.now()
         self.meter = Meter()
         self.room = Room(lambda: self.settings.queued_max_request_bytes)

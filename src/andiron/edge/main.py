@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from andiron.broker.node.node import Node
 from andiron.broker.settings.node_settings import NodeSettings
-from andiron.edge.carrier import CopyCarrier, SendfileCarrier
+from andiron.edge.carrier import Carrier
 from andiron.edge.disk import PosixDisk
 from andiron.edge.flusher import Flusher
 from andiron.edge.host import Background, Host
@@ -96,7 +96,6 @@ def run(
     settings: NodeSettings,
     *,
     announce: Callable[[NodeSettings], None] = lambda settings: None,
-    sendfile: bool = False,
     brake: str | None = None,
     log_format: str = TEXT,
     log_level: int = logging.INFO,
@@ -110,7 +109,7 @@ def run(
     for notice in settings.notices:
         log.warning(Line("Settings of the file have no effect", reason=notice))
     try:
-        assembly = _started(settings, sendfile, brake)
+        assembly = _started(settings, brake)
     except (AndironError, OSError) as error:
         if log_format == JSON:
             log.error(Line("Node does not start", error=error))
@@ -125,11 +124,11 @@ def run(
     return 0 if clean else 1
 
 
-def _started(settings: NodeSettings, sendfile: bool, brake: str | None) -> Assembly:
+def _started(settings: NodeSettings, brake: str | None) -> Assembly:
     """What is made here stays, so the collector need not look through it, not now and not later."""
     gc.disable()
     try:
-        assembly = assemble(settings, sendfile=sendfile, brake=brake)
+        assembly = assemble(settings, brake=brake)
         try:
             end_on_signals(assembly.host)
             assembly.start()
@@ -142,7 +141,7 @@ def _started(settings: NodeSettings, sendfile: bool, brake: str | None) -> Assem
         gc.enable()
 
 
-def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | None = None) -> Assembly:
+def assemble(settings: NodeSettings, *, brake: str | None = None) -> Assembly:
     """Take the addresses and the directories, and put a node between them."""
     descriptors = _raise_descriptor_limit()
     with contextlib.ExitStack() as undo:
@@ -161,7 +160,7 @@ def assemble(settings: NodeSettings, *, sendfile: bool = False, brake: str | Non
         settings.broker,
         loop,
         Background(Flusher(loop.wake, sync, disk.times.syncs), Worker(loop.wake)),
-        carrier=SendfileCarrier() if sendfile else CopyCarrier(disk.times.reads),
+        carrier=Carrier(disk.times.reads),
     )
     host.connections.possible = max(1, descriptors // 2 - SPARE_DESCRIPTORS)
     host.meter.disk, host.meter.followers = disk.times, node.follower_connections

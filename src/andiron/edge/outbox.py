@@ -16,7 +16,7 @@ import struct
 from collections import deque
 from typing import Any
 
-from andiron.edge.carrier import PIECE, Carrier
+from andiron.edge.carrier import PIECE, Carrier, Rest
 from andiron.log.disk import FileSlice
 from andiron.model.effects import Part
 
@@ -62,11 +62,10 @@ class Outbox:
         return False
 
     def _send_piece(self) -> bool:
-        wanted = min(self.backlog, PIECE)
-        count = self._carrier.carry(self._link, self._parts)
+        count, all_taken = self._carrier.carry(self._link, self._parts)
         self.backlog -= count
         self._strike(count)
-        return count == wanted
+        return all_taken
 
     def _strike(self, count: int) -> None:
         """Take `count` bytes off the front."""
@@ -81,6 +80,6 @@ class Outbox:
 
 def _after(part: Any, count: int) -> Any:
     """A part without its first `count` bytes."""
-    if type(part) is FileSlice:
-        return FileSlice(part.file, part.position + count, part.length - count)
+    if isinstance(part, FileSlice):
+        return Rest(part.file, part.position + count, part.length - count)
     return memoryview(part)[count:]

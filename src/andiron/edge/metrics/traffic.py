@@ -130,6 +130,10 @@ FAMILIES = [
         "kafka.network:type=RequestChannel,name=ResponseQueueSize",
         lambda s: single(s.host.connections.backlog),
     ),
+    counter(
+        "sendfile_bytes_total", "Bytes of batches that left the page cache without a copy, by sendfile.",
+        "", lambda s: single(s.host.carrier.sendfile_bytes),
+    ),
     gauge(
         "connections", "Connections that are open.",
         "kafka.server:type=socket-server-metrics,listener=…,networkProcessor=…: connection-count",

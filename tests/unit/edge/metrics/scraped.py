@@ -6,6 +6,7 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
+from andiron.edge.carrier import Carrier
 from andiron.edge.connections import Connections
 from andiron.edge.metrics.catalog import scraper
 from andiron.edge.metrics.meter import Meter
@@ -18,6 +19,7 @@ def host_of(node: Any, now: int) -> Any:
     """As much of a host as is looked at."""
     host = SimpleNamespace(
         meter=Meter(),
+        carrier=Carrier(),
         failures=0,
         stood_still_s=0.0,
         room=Room(lambda: -1),

@@ -81,6 +81,7 @@ def test_requests_that_wait_and_connections():
     assert seen['andiron_connections{listener="CONTROLLER"}'] == 0
     assert seen["andiron_connections_accepted_total"] == 2
     assert seen["andiron_stalled_connections"] == seen["andiron_unsent_bytes"] == 0
+    assert seen["andiron_sendfile_bytes_total"] == 0
 
 
 def test_an_api_that_nobody_knows_has_a_name_too():
