@@ -36,12 +36,13 @@ from andiron.records.batch import Batch
 from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
-from andiron.records.validate import Allowance, check_produced, check_records
+from andiron.records.validate import Allowance, ProduceLimits, check_batch
 from andiron.replication.commit_rule import CommitRule, isr_watermark
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
 from andiron.replication.leader import LeaderAndIsr, LeaderReplica
 
 PRODUCER = "producer"
+ZSTD_SINCE = 7  # the version of Produce that may carry it
 EPOCH_PER_TRANSACTION = 2  # the transaction version since which each has an epoch of its own
 
 
@@ -76,7 +77,7 @@ class Partition:
     """One partition on this node, leading or following."""
 
     __slots__ = (
-        "_follower", "_guards", "_isr", "_leader", "epoch", "failure", "flush_trouble", "log", "name",
+        "_follower", "_guards", "_isr", "_leader", "_limits", "epoch", "failure", "flush_trouble", "log", "name",
         "partition_epoch", "retired", "syncs_by_roll_only", "topic_id", "traffic", "watchers",
     )  # fmt: skip
 
@@ -233,7 +234,7 @@ class Partition:
         settings = log.settings
         if acks == -1 and not leader.enough_in_sync(settings.min_insync_replicas):
             raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
-        batch = self._checked(records, produce_version, now, allowance)
+        batch = check_batch(records, self._limits, wall_time(now), produce_version >= ZSTD_SINCE, allowance)
         if batch.is_transactional and self.opens_transaction(batch.producer_id, batch.producer_epoch):
             self._check_first(batch, guard)
         wanted = settings.compression_type
@@ -248,22 +249,6 @@ class Partition:
         if guard is not None:
             self.guards.end(batch.producer_id)
         return self._written(base, append_time, end)
-
-    def _checked(
-        self, records: memoryview | bytes | None, produce_version: int, now: Millis, allowance: Allowance | None,
-    ) -> Batch:  # fmt: skip
-        """The one batch that `records` are, if this topic takes it."""
-        settings = self.log.settings
-        return check_records(
-            check_produced(records, settings.max_message_bytes, zstd=produce_version >= 7),
-            wall_time(now),
-            settings.max_message_bytes,
-            append_time=settings.message_timestamp_type == "LogAppendTime",
-            before_max_ms=settings.message_timestamp_before_max_ms,
-            after_max_ms=settings.message_timestamp_after_max_ms,
-            keyed="compact" in settings.cleanup_policy,
-            allowance=allowance,
-        )
 
     def _recompressed(self, batch: Batch, codec: str) -> Batch:
         """The batch in the topic's codec; unpacked, it may turn out to be larger than the topic takes."""
@@ -390,6 +375,13 @@ class Partition:
 
     def _note_settings(self, settings: LogSettings) -> None:
         self.syncs_by_roll_only = settings.flush_messages == settings.flush_ms == MAX_LONG
+        self._limits = ProduceLimits(
+            settings.max_message_bytes,
+            append_time=settings.message_timestamp_type == "LogAppendTime",
+            before_max_ms=settings.message_timestamp_before_max_ms,
+            after_max_ms=settings.message_timestamp_after_max_ms,
+            keyed="compact" in settings.cleanup_policy,
+        )
 
     # ── reading ──────────────────────────────────────────────────────────────────────
 
