@@ -184,7 +184,7 @@ def test_a_log_is_compacted_in_the_child(worker, wakes, tmp_path):
     log = PartitionLog.open(disk, folder, TopicPartition("t", 0), TopicId(bytes(range(16))), settings, now=1)
     for offset in range(9):
         batch = build([Record(0, 1, b"key", b"%d" % offset)])
-        log.append(Batch(batch), memoryview(batch), 0, 1)
+        log.append(Batch(batch), 0, 1)
     files, end = log.unflushed_files()
     for file in files:
         file.sync()

@@ -149,14 +149,13 @@ class Shortcut:
             return None
         correlation, start, stop = found
         try:
-            base, append_time, _, _ = written = partition.append(
-                frame[start:stop], self._acks, self._version, now
-            )
+            written = partition.append(frame[start:stop], self._acks, self._version, now)
         except ProtocolError as error:  # the records may be stamped by now, so nobody else can check them
             count(partition.traffic.failed_produces, error.code.name)
             return self._encoded(correlation, refused(broker, self._index, error))
         broker.step.appended(partition, written)
-        return self._pack(correlation, self._before, base, append_time, partition.log.start, self._after)
+        base, append_time, log_start = written.base_offset, written.append_time, partition.log.start
+        return self._pack(correlation, self._before, base, append_time, log_start, self._after)
 
     def _encoded(self, correlation: int, answer: PartitionProduceResponse) -> bytes:
         self._topic.partition_responses = [answer]
