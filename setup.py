@@ -49,7 +49,11 @@ def compiled(name: str, parts: list[str], headers: list[str]) -> Extension:
 setup(
     cmdclass={"build_py": BuildWithFolders},
     ext_modules=[
-        compiled("andiron.records._native", ["records", "crc32c", "walk", "seek"], ["records", "record"]),
+        compiled(
+            "andiron.records._native",
+            ["records", "repeat", "check", "crc32c", "walk", "seek"],
+            ["records", "record", "walk"],
+        ),
         compiled(
             "andiron.columns._native", ["columns", "decode", "encode", "murmur2"], ["columns", "record"]
         ),

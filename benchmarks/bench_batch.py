@@ -23,13 +23,13 @@ from andiron.records.builder import build, retain
 from andiron.records.compression import NAMES
 from andiron.records.crc32c import crc32c
 from andiron.records.record import Record, contents, keys_of, records_of
-from andiron.records.validate import RecordLimits, check_produced, check_records
+from andiron.records.validate import ProduceLimits, check_batch
 from andiron.records.walk import walk
 from harness import measure
 
 NOW = 1_700_000_000_000
+LIMITS = ProduceLimits(1 << 20, after_max_ms=3_600_000)
 BATCHES = 20_000
-LIMITS = RecordLimits(1 << 20, append_time=False, before_max_ms=1 << 62, after_max_ms=3_600_000, keyed=False)
 RECORDS = [Record(0, NOW + n, b"key-%d" % n, b"v" * 100) for n in range(500)]
 
 
@@ -45,7 +45,7 @@ def header(raw: bytearray) -> Callable[[], int]:
 def produced(raw: bytearray, batches: int = BATCHES) -> Callable[[], int]:
     def once() -> int:
         for _ in range(batches):
-            check_records(check_produced(raw, 1 << 20), NOW, LIMITS)
+            check_batch(raw, LIMITS, NOW)
             stamp(raw, 0, 0, 7)
         return batches
 

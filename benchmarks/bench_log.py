@@ -74,7 +74,7 @@ def appending(log: PartitionLog, producer: int = -1) -> Callable[[], int]:
         for sequence in range(APPENDS):
             batch = Batch(records)
             batch.base_sequence = (end + sequence) if producer >= 0 else -1
-            append(batch, records, EPOCH, NOW)
+            append(batch, EPOCH, NOW)
         return APPENDS
 
     return once
@@ -86,7 +86,7 @@ def filled(folder: str, batches: int = 40_000) -> PartitionLog:
     log.replace_settings(LogSettings(segment_bytes=10 << 20))
     records = records_of(RECORDS, 4)
     for _ in range(batches):
-        log.append(Batch(records), records, EPOCH, NOW)
+        log.append(Batch(records), EPOCH, NOW)
     return log
 
 
@@ -121,7 +121,7 @@ def opening(folder: str) -> Callable[[], int]:
     for number in range(PARTITIONS):
         log = open_log(folder, f"p{number}")
         records = records_of(5, 100)
-        log.append(Batch(records), records, EPOCH, NOW)
+        log.append(Batch(records), EPOCH, NOW)
         log.close()
 
     def once() -> int:

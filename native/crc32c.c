@@ -137,6 +137,8 @@ void choose_crc32c(void) {
     pthread_once(&once, fill_and_choose);
 }
 
+uint32_t checksum(const uint8_t *from, const uint8_t *stop) { return ~summed(~0u, from, stop); }
+
 /* crc32c(bytes, start, stop), or of all there are. */
 PyObject *crc32c(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
@@ -153,7 +155,7 @@ PyObject *crc32c(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
     } else if (!borrow_range(arguments, &bytes, &from, &stop))
         return NULL;
     PyThreadState *released = stop - from >= 16 * GIL_BYTES ? PyEval_SaveThread() : NULL;
-    uint32_t sum = ~summed(~0u, from, stop);
+    uint32_t sum = checksum(from, stop);
     if (released)
         PyEval_RestoreThread(released);
     PyBuffer_Release(&bytes);

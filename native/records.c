@@ -1,19 +1,21 @@
 /* andiron.records._native: what a broker does to the bytes of records, for machines with a compiler.
 
+     repeat   a produce request like the one before  twin: src/andiron/broker/node/shortcut.py
+     check    a produced batch, if nothing is wrong  twin: src/andiron/records/validate.py
      crc32c   the checksum of a batch                twin: google-crc32c
      walk     what its records are, one by one       twin: src/andiron/records/walk.py
      seek     one of them by its time                twin: src/andiron/records/seek.py
 
-   All are told where to look by numbers, so that nobody makes a view for them: in small batches that would cost more
-   than the looking.
+   Those that look at parts are told where by numbers, so that nobody makes a view for them: in small batches that would
+   cost more than the looking.
 
-   Read next: walk.c. */
+   Read next: check.c, then walk.c. */
 
 #include "records.h"
 
 #include <stdlib.h>
 
-#define EDITION 1 /* one more whenever a signature changes: native.py uses no other than its own */
+#define EDITION 2 /* one more whenever a signature changes: native.py uses no other than its own */
 
 int borrow_range(PyObject *const *arguments, Py_buffer *bytes, const uint8_t **from, const uint8_t **stop) {
     Py_ssize_t first = PyLong_AsSsize_t(arguments[1]), last = PyLong_AsSsize_t(arguments[2]);
@@ -32,6 +34,8 @@ int borrow_range(PyObject *const *arguments, Py_buffer *bytes, const uint8_t **f
 }
 
 static PyMethodDef methods[] = {
+    {"repeat", (PyCFunction)(void (*)(void))repeat, METH_FASTCALL, "Where the records lie in a frame that repeats another."},
+    {"check", (PyCFunction)(void (*)(void))check, METH_FASTCALL, "The header of a produced batch with which nothing is wrong."},
     {"crc32c", (PyCFunction)(void (*)(void))crc32c, METH_FASTCALL, "The checksum of bytes from start to stop."},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, "What the records of a batch are."},
     {"seek", (PyCFunction)(void (*)(void))seek, METH_FASTCALL, "The first record that is late enough."},

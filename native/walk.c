@@ -4,28 +4,12 @@
    the latest timestamp, and which records the topic does not take: those without a key where it wants one, and those
    outside its bounds of time. In most batches there is nothing to tell, and the answer is None. */
 
-#include "records.h"
+#include "walk.h"
 #include "record.h"
 
 #include <stdlib.h>
 
-#define NO_TIMESTAMP (-1)
 #define INT_BYTES_MAX 5 /* of a varint of 32 bits */
-
-enum Fault { NO_KEY, OUT_OF_TIME };
-
-typedef struct {
-    int32_t index;
-    enum Fault fault;
-} Faulty;
-
-typedef struct {
-    const uint8_t *at, *end;
-    int64_t base_timestamp, claimed, count, earliest, latest, told_max; /* faulty records to tell of, at most */
-    int keyed;
-    int64_t max_timestamp, faults, room;
-    Faulty *told;
-} Walk;
 
 /* A number of 32 bits, in no more bytes than it needs at most: Java reads no others. */
 static inline int read_int(const uint8_t **at, const uint8_t *stop, int64_t *number) {
@@ -71,7 +55,7 @@ static int tell(Walk *walk, int64_t index, enum Fault fault) {
     return 1;
 }
 
-static const char *look_at_all(Walk *walk) {
+const char *look_at_all(Walk *walk) {
     const uint8_t *at = walk->at, *end = walk->end;
     if (walk->count < 0 || walk->count > (end - at) / RECORD_BYTES_MIN)
         return "more records than there is room for";

@@ -96,7 +96,7 @@ class History:
             self.aborted.update(offsets)
 
     def _append(self, batch):
-        self.log.append(Batch(batch), memoryview(batch), LeaderEpoch(0), Millis(self.now))
+        self.log.append(Batch(batch), LeaderEpoch(0), Millis(self.now))
 
     def clean(self, keys_max=1 << 20):
         """One round; returns the job, or None if there was nothing to do."""

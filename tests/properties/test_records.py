@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import struct
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.records import native
-from andiron.records.batch import Batch, iterate, seal, stamp
+from andiron.records import native, validate
+from andiron.records.batch import HEADER, Batch, iterate, seal, stamp
 from andiron.records.builder import BatchBuilder, build, recompress, record_bytes_max, retain
 from andiron.records.compression import compress, decompress
 from andiron.records.control import control_records
 from andiron.records.record import Record, contents, keys_of, records_of
-from andiron.records.validate import RecordLimits, check_produced, check_records
+from andiron.records.validate import ProduceLimits, check_batch, check_produced, check_records
 from andiron.records.varint import encode_varint, read_varint
 from andiron.records.walk import walk
 from properties.effort import tries
@@ -36,8 +38,7 @@ def numbered(those, base=0):
 
 
 def checked(batch, *, keyed=False, now=0):
-    bound = 2**63 - 1
-    return check_records(batch, now, RecordLimits(CAP, False, bound, bound, keyed))
+    return check_records(batch, ProduceLimits(CAP, keyed=keyed), now)
 
 
 def look_everywhere(raw):
@@ -236,6 +237,87 @@ def test_compiled_or_not_a_walk_takes_and_refuses_the_same(
     )
 
     assert answer(native.walk, *asked) == answer(walk, *asked)
+
+
+numbers = st.integers(-3, 3) | st.sampled_from(
+    [8, 16, 32, 64, 2**15, 2**31 - 1, -(2**31), 2**53, 2**63 - 1, -(2**63)]
+)
+
+
+@st.composite
+def produced(draw):
+    """The bytes of a batch as a producer may send it: as it should be, or with fields, bits or an end that are not."""
+    identity = {
+        "producer_id": 7,
+        "producer_epoch": draw(st.integers(0, 2)),
+        "base_sequence": draw(st.integers(0, 9)),
+    }
+    raw = build(
+        draw(batches_of),
+        codec=draw(st.sampled_from([0, 0, 0, 1, 4])),
+        **draw(st.sampled_from([{}, identity])),
+    )
+    for _ in range(draw(st.integers(0, 2))):
+        fields = list(HEADER.unpack_from(raw))
+        place = draw(st.integers(0, len(fields) - 1))
+        fields[place] = draw(numbers)
+        with contextlib.suppress(struct.error):  # of a number that has no room there
+            HEADER.pack_into(raw, 0, *fields)
+    for _ in range(draw(st.sampled_from([0, 0, 1, 3]))):
+        raw[draw(st.integers(0, len(raw) - 1))] ^= 1 << draw(st.integers(0, 7))
+    if draw(st.booleans()):
+        seal(raw, 0, len(raw))
+    end = draw(st.sampled_from(["as it is", "as it is", "cut", "grown"]))
+    if end == "cut":
+        del raw[draw(st.integers(0, len(raw))) :]
+    elif end == "grown":
+        raw += draw(st.binary(max_size=80))
+    return bytes(raw)
+
+
+limits = st.builds(
+    ProduceLimits,
+    st.sampled_from([70, 200, CAP]),
+    append_time=st.booleans(),
+    before_max_ms=st.sampled_from([0, 10_000, 2**62, 2**63 - 1]),
+    after_max_ms=st.sampled_from([0, 10_000, 2**62, 2**63 - 1]),
+    keyed=st.booleans(),
+)
+
+
+def taken_or_refused(raw, *asked):
+    """All that can be seen of a check: what was taken, or the refusal in its words, and the bytes after it."""
+    sent = bytearray(raw)
+    try:
+        batch = check_batch(memoryview(sent), *asked)
+    except ProtocolError as error:
+        return type(error), error.code, error.detail, getattr(error, "records", None), bytes(sent)
+    return [getattr(batch, field) for field in Batch.__slots__ if field != "buf"], bytes(sent)
+
+
+@pytest.mark.skipif(native.check is None, reason="the extension was not built here")
+@given(produced() | st.binary(max_size=120), limits, st.integers(0, 2**53), st.booleans())
+@settings(max_examples=tries(1000), deadline=None)
+def test_compiled_or_not_a_check_takes_and_refuses_the_same(raw, limits, now, zstd):
+    found = taken_or_refused(raw, limits, now, zstd)
+    with patch.object(validate, "_check", validate._look_closer):
+        closer = taken_or_refused(raw, limits, now, zstd)
+
+    assert found == closer
+
+
+@pytest.mark.skipif(native.check is None, reason="the extension was not built here")
+@given(produced(), limits, st.integers(0, 2**53), st.booleans())
+@settings(max_examples=tries(300), deadline=None)
+def test_what_is_taken_as_it_came_is_not_looked_at_closer(raw, limits, now, zstd):
+    _, *after = taken_or_refused(raw, limits, now, zstd)
+    if after == [raw] and Batch(raw).max_timestamp == seen_latest(raw):
+        assert native.check(raw, limits, now, zstd) == HEADER.unpack_from(raw)
+
+
+def seen_latest(raw):
+    """The latest timestamp of its records, which the header of a batch under LogAppendTime need not tell."""
+    return max((record.timestamp for record in records_of(Batch(raw))), default=-1)
 
 
 @given(batches_of, codecs, st.data())

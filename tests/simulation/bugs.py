@@ -21,6 +21,7 @@ from andiron.log.checkpoints import LOG_STARTS
 from andiron.log.flush_state import FlushState
 from andiron.log.producers import Producers
 from andiron.log.segment import Segment
+from andiron.records.validate import check_produced
 from andiron.replication.leader import LeaderReplica
 
 BUGS: dict[str, Callable[[], object]] = {}
@@ -66,7 +67,10 @@ def the_dedupe_window_is_too_short():
 
 @bug
 def a_batch_is_taken_at_its_headers_word():
-    return patch("andiron.broker.replicas.partition.check_records", lambda batch, *rules, **more: batch)
+    def header_alone(records, limits, now, zstd, allowance):
+        return check_produced(records, limits.max_message_bytes, zstd=zstd)
+
+    return patch("andiron.broker.replicas.partition.check_batch", header_alone)
 
 
 @bug

@@ -25,7 +25,8 @@ Read next: segment.py below, flush_state.py and recovery.py beside it, broker/re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from andiron.log import layout, partition_metadata, recovery, timestamp_lookup
 from andiron.log.abort_index import AbortedTransaction
@@ -51,14 +52,15 @@ NEW = LogCheckpoint()
 Slice: TypeAlias = FileSlice | None
 
 
-class LogAppendInfo(NamedTuple):
-    """What became of a batch: its offsets, and whether it was there already."""
+@dataclass(slots=True)
+class LogAppendInfo:
+    """What became of a batch: its offsets, whether it was there already, and what its acknowledgement waits for."""
 
     base_offset: Offset
     append_time: int  # the broker's clock under LogAppendTime; -1 where producers set the time
-    start: Offset  # of the log
     end: Offset  # of the batch
     duplicate: bool
+    to_disk: bool  # flush.messages asks for an fsync
 
 
 class PartitionLog:
@@ -105,17 +107,16 @@ class PartitionLog:
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
-    def append(
-        self, batch: Batch, records: bytearray | memoryview, leader_epoch: LeaderEpoch, now: Millis
-    ) -> LogAppendInfo:
-        """Take in one batch as the leader. `records` are exactly its bytes; offset and epoch go into them."""
+    def append(self, batch: Batch, leader_epoch: LeaderEpoch, now: Millis) -> LogAppendInfo:
+        """Take in one batch as the leader. Its buffer holds its bytes and no others; offset and epoch go into them."""
         producer_id = batch.producer_id
         if producer_id >= 0:
             seen = self.producers.check(batch)
             if seen is not None:
-                first, end = Offset(seen.first_offset), Offset(seen.last_offset + 1)
-                return LogAppendInfo(first, seen.timestamp, self.start, end, True)
-        base = self.end
+                return self.appended_before(
+                    Offset(seen.first_offset), seen.timestamp, Offset(seen.last_offset + 1)
+                )
+        base, records = self.end, batch.buf
         last = base + batch.last_offset_delta
         append_time, timestamp = NO_APPEND_TIME, batch.max_timestamp
         if self._append_time:
@@ -131,7 +132,7 @@ class PartitionLog:
             ):
                 self._roll_for(batch.size, base, last, timestamp, now)
                 active = self._active
-            active.append(records, last, timestamp, wall_time(now))
+            active.append(records, last, timestamp, now)
         except OSError as error:
             raise storage_error(self.partition, error) from error
         self.end = end = Offset(last + 1)
@@ -144,7 +145,13 @@ class PartitionLog:
         flushed = self._flushed
         if base == flushed.end:
             flushed.since = now
-        return LogAppendInfo(base, append_time, self.start, end, False)
+        to_disk = end - flushed.end >= self.settings.flush_messages
+        return LogAppendInfo(base, append_time, end, False, to_disk)
+
+    def appended_before(self, base: Offset, append_time: int, end: Offset) -> LogAppendInfo:
+        """What the append of a batch answers that is here already: it may still wait for the disk."""
+        to_disk = self.end - self._flushed.end >= self.settings.flush_messages
+        return LogAppendInfo(base, append_time, end, True, to_disk)
 
     def append_replicated(self, records: Buffer, now: Millis) -> Offset:
         """Take in batches as the leader's log has them; a part of one at the end is left out. Returns the end."""
@@ -396,7 +403,7 @@ class PartitionLog:
             size, time = len(run.data), first.max_timestamp
             if self._active.is_due(size, last.last_offset, time, now, self._segment_bytes):
                 self._roll(first.base_offset, now)
-            self._active.append_run(run.data, run.places(), wall_time(now))
+            self._active.append_run(run.data, run.places(), now)
         except OSError as error:
             raise storage_error(self.partition, error) from error
         invariant(

@@ -29,7 +29,7 @@ Read next: producer_snapshots.py, how it is kept on disk.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from andiron.log.abort_index import AbortedTransaction
 from andiron.model.errors import ErrorCode, ProtocolError
@@ -43,7 +43,8 @@ NO_TRANSACTION = -1
 _SEQUENCES = 1 << 31
 
 
-class BatchMetadata(NamedTuple):
+@dataclass(slots=True)
+class BatchMetadata:
     """The sequences and offsets of one batch of an idempotent producer (KIP-98)."""
 
     last_sequence: int

@@ -33,7 +33,7 @@ from andiron.log.disk import Buffer, Disk, File, FileSlice
 from andiron.log.indexes import SegmentIndexes
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import NEVER, NO_TIMESTAMP
+from andiron.model.ids import NEVER, NO_TIMESTAMP, Millis, wall_time
 from andiron.model.line import Line
 from andiron.records.batch import Batch
 
@@ -60,7 +60,7 @@ class Segment:
         """Use `open` or `create`. `sizes` is what the directory's listing says of the files."""
         self._disk, self._directory, self.base, self._state = disk, directory, base, state
         self.created: int = NO_TIMESTAMP
-        self.written: int = NO_TIMESTAMP  # when the last batch came
+        self.written: int = NO_TIMESTAMP  # when the last batch without timestamps came
         self.size = sizes.get(layout.file_name(base, layout.LOG, state), 0)
         self._file: File | None = None
         self._indexes = SegmentIndexes(disk, directory, base, sizes=sizes, state=state)
@@ -141,20 +141,18 @@ class Segment:
 
     # ── writing ──────────────────────────────────────────────────────────────────────
 
-    def append(self, data: Buffer, last_offset: int, max_timestamp: int, now: int = NO_TIMESTAMP) -> None:
+    def append(self, data: Buffer, last_offset: int, max_timestamp: int, now: Millis = NO_TIMESTAMP) -> None:
         """Add one batch. OSError if the disk refuses, and then nothing has changed."""
         (self._file or self.file).append(data)
-        self.written = max(self.written, now)
-        self._note(len(data), last_offset, max_timestamp)
+        self._note(len(data), last_offset, max_timestamp, now)
 
     def append_run(
-        self, data: Buffer, batches: Iterable[tuple[int, int, int]], now: int = NO_TIMESTAMP
+        self, data: Buffer, batches: Iterable[tuple[int, int, int]], now: Millis = NO_TIMESTAMP
     ) -> None:
         """Add several with one write; each is given as (size, last offset, max timestamp)."""
         self.file.append(data)
-        self.written = max(self.written, now)
         for size, last_offset, max_timestamp in batches:
-            self._note(size, last_offset, max_timestamp)
+            self._note(size, last_offset, max_timestamp, now)
 
     def note_batch(self, batch: Batch) -> None:
         """Count in the next batch of the file, after `forget_indexes`."""
@@ -350,12 +348,14 @@ class Segment:
 
     # ── inside ───────────────────────────────────────────────────────────────────────
 
-    def _note(self, size: int, last_offset: int, max_timestamp: int) -> None:
+    def _note(self, size: int, last_offset: int, max_timestamp: int, now: Millis = NO_TIMESTAMP) -> None:
         position = self.size
-        entered = self._indexes.note(position, size, last_offset, max_timestamp)
         self.size = position + size
+        entered = self._indexes.note(position, size, last_offset, max_timestamp)
         if entered and self._indexes.is_full(self._index_bytes_max):
             self.roll_at = _LOOK_CLOSER
+        if max_timestamp < 0:
+            self.written = max(self.written, wall_time(now))
         if not position:
             self._first_timestamp = max_timestamp
             self.roll_at = max_timestamp + self._roll_ms if max_timestamp >= 0 else _LOOK_CLOSER

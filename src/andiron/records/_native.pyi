@@ -2,6 +2,10 @@ from typing import Any
 
 EDITION: int
 
+def repeat(frame: Any, head: int, prefix: bytes, flexible: bool, /) -> tuple[int, int, int] | None: ...
+def check(
+    records: Any, limits: tuple[int, bool, int, int, bool], now: int, zstd: bool, /
+) -> tuple[int, ...] | None: ...
 def crc32c(data: Any, start: int = 0, stop: int = ..., /) -> int: ...
 def seek(
     data: Any, start: int, stop: int, base_timestamp: int, count: int, first: int, wanted: int, /

@@ -28,12 +28,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from andiron.model.errors import ErrorCode
 from andiron.records.crc32c import crc32c
 
 Bytes = bytes | bytearray | memoryview
+HeaderFields: TypeAlias = tuple[int, ...]  # as HEADER has them
 
 HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 HEADER_SIZE: Final = 61
@@ -94,25 +95,28 @@ class Batch:
     base_sequence: int
     count: int
 
-    def __init__(self, buf: Bytes, position: int = 0) -> None:
-        try:
-            (
-                self.base_offset,
-                length,
-                self.leader_epoch,
-                self.magic,
-                self.crc,
-                self.attributes,
-                self.last_offset_delta,
-                self.base_timestamp,
-                self.max_timestamp,
-                self.producer_id,
-                self.producer_epoch,
-                self.base_sequence,
-                self.count,
-            ) = HEADER.unpack_from(buf, position)
-        except struct.error as error:
-            raise ErrorCode.CORRUPT_MESSAGE.error(f"no whole batch header at byte {position}") from error
+    def __init__(self, buf: Bytes, position: int = 0, fields: HeaderFields | None = None) -> None:
+        """`fields` are those of the header, in its order, where they were read already."""
+        if fields is None:
+            try:
+                fields = HEADER.unpack_from(buf, position)
+            except struct.error as error:
+                raise ErrorCode.CORRUPT_MESSAGE.error(f"no whole batch header at byte {position}") from error
+        (
+            self.base_offset,
+            length,
+            self.leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.count,
+        ) = fields
         self.size = length + LOG_OVERHEAD
         if self.size < HEADER_SIZE:
             raise ErrorCode.CORRUPT_MESSAGE.error(f"a batch of {self.size} bytes at byte {position}")
@@ -185,13 +189,13 @@ class Batch:
         )
 
 
-def stamp(buf: bytearray | memoryview, position: int, base_offset: int, leader_epoch: int) -> None:
+def stamp(buf: Bytes, position: int, base_offset: int, leader_epoch: int) -> None:
     """Write what the leader decides; a `Batch` read before keeps the old values."""
     _INT64.pack_into(buf, position, base_offset)
     _INT32.pack_into(buf, position + _EPOCH_AT, leader_epoch)
 
 
-def stamp_append_time(buf: bytearray | memoryview, position: int, now: int) -> None:
+def stamp_append_time(buf: Bytes, position: int, now: int) -> None:
     """Give every record the time `now`, which lies inside the checksum: it is computed anew."""
     (length,) = _INT32.unpack_from(buf, position + _LENGTH_AT)
     (attributes,) = _INT16.unpack_from(buf, position + _ATTRIBUTES_AT)
@@ -200,7 +204,7 @@ def stamp_append_time(buf: bytearray | memoryview, position: int, now: int) -> N
     seal(buf, position, length + LOG_OVERHEAD)
 
 
-def stamp_max_timestamp(buf: bytearray | memoryview, position: int, max_timestamp: int) -> Batch:
+def stamp_max_timestamp(buf: Bytes, position: int, max_timestamp: int) -> Batch:
     """The batch with the largest timestamp that it really has, sealed anew."""
     _INT64.pack_into(buf, position + _MAX_TIMESTAMP_AT, max_timestamp)
     (length,) = _INT32.unpack_from(buf, position + _LENGTH_AT)
@@ -208,7 +212,7 @@ def stamp_max_timestamp(buf: bytearray | memoryview, position: int, max_timestam
     return Batch(buf, position)
 
 
-def seal(buf: bytearray | memoryview, position: int, size: int) -> None:
+def seal(buf: Bytes, position: int, size: int) -> None:
     """Write the checksum over a batch whose other bytes are final."""
     _UINT32.pack_into(buf, position + _CRC_AT, crc32c(buf, position + CHECKED_AT, position + size))
 

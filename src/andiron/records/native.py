@@ -1,5 +1,7 @@
 """The compiled half of each pair, where it was compiled: native/ behind the same signatures as the other half.
 
+    repeat    repeat.c    twin in broker/node/shortcut.py
+    check     check.c     twin in validate.py
     crc32c    crc32c.c    twin in crc32c.py
     walk      walk.c      twin of walk.py
     seek      seek.c      twin in seek.py
@@ -18,8 +20,10 @@ try:
 except ImportError:
     _there = False
 else:
-    _there = _native.EDITION == 1  # another was built from sources that have changed since
+    _there = _native.EDITION == 2  # another was built from sources that have changed since
 
+repeat = _native.repeat if _there else None
+check = _native.check if _there else None
 crc32c = _native.crc32c if _there else None
 walk: Walk | None = _native.walk if _there else None
 seek = _native.seek if _there else None

@@ -1,7 +1,11 @@
 """What a producer may send: the checks between a produce request and the log.
 
+    check_batch       both of these:
     check_produced    header and checksum: is it one batch, whole, and a client's to write?
     check_records     every record in it: do they make sense, and does this topic take them?
+
+In nearly every batch all is as it should be. Where native/check.c was compiled, `check_batch` finds that out in one
+call, and only a batch of which that cannot be said goes through the other two, which know what is wrong.
 
 Whoever reads a log relies on its headers: retention and lookups on the largest timestamp, indexes on the last
 offset. So what a header says is held against the records, which are unpacked for it, and a largest timestamp that
@@ -38,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from andiron.model.errors import ErrorCode, ProtocolError, Refused
 from andiron.records import native
@@ -50,6 +54,7 @@ from andiron.records.batch import (
     MAGIC,
     Batch,
     Bytes,
+    HeaderFields,
     iterate,
     stamp_max_timestamp,
 )
@@ -87,11 +92,59 @@ class BadRecords(Refused):
         return type(self), (self.code, self.detail, self.records)
 
 
-def check_produced(records: Bytes | None, max_message_bytes: int, *, zstd: bool = True) -> Batch:
-    """The one batch that a produce request brings for a partition, header and checksum checked.
+class ProduceLimits(NamedTuple):
+    """What a topic takes of producers: the part of its settings that batches are held against."""
 
-    `zstd` is whether the request's version (7 or later) may carry that codec.
+    max_message_bytes: int
+    append_time: bool = False  # under LogAppendTime the producer's clock does not matter
+    before_max_ms: int = _INT64_MAX
+    after_max_ms: int = _INT64_MAX
+    keyed: bool = False  # compacted topics need a key on every record
+
+    def times(self, now: int) -> tuple[int, int]:
+        """The earliest and the latest timestamp that is taken."""
+        if self.append_time:
+            return -_INT64_MAX - 1, _INT64_MAX
+        return now - self.before_max_ms, min(now + self.after_max_ms, _INT64_MAX)
+
+
+class Check(Protocol):
+    """What can be said of a batch at a glance: its header, if nothing but what is packed in it remains to be looked at;
+    None: look closer."""
+
+    def __call__(
+        self, records: Bytes | None, limits: ProduceLimits, now: int, zstd: bool, /
+    ) -> HeaderFields | None: ...
+
+
+def _look_closer(records: Bytes | None, limits: ProduceLimits, now: int, zstd: bool, /) -> None:
+    """Nothing can, without a compiler."""
+
+
+_check: Check = native.check or _look_closer
+
+
+def check_batch(
+    records: Bytes | None, limits: ProduceLimits, now: int, zstd: bool = True, allowance: Allowance | None = None
+) -> Batch:  # fmt: skip
+    """The one batch that a produce request brings for a partition, all of it checked, and with a header that is true.
+
+    `zstd` is whether the request's version (7 or later) may carry that codec. A batch that does not come alone has part
+    in an `allowance`.
     """
+    fields = _check(records, limits, now, zstd)
+    if fields is None:
+        batch = check_produced(records, limits.max_message_bytes, zstd=zstd)
+    else:
+        assert records is not None, "there is a batch"
+        batch = Batch(records, 0, fields)
+        if not batch.attributes & CODEC_MASK:
+            return batch
+    return check_records(batch, limits, now, allowance)
+
+
+def check_produced(records: Bytes | None, max_message_bytes: int, *, zstd: bool = True) -> Batch:
+    """The one batch that `records` are, header and checksum checked."""
     batch = _only_batch(records)
     codec = batch.attributes & CODEC_MASK
     if codec >= ZSTD and (codec > ZSTD or not zstd):
@@ -140,36 +193,24 @@ class Allowance:
         return data
 
 
-class RecordLimits(NamedTuple):
-    """Which records a topic takes, by its configs."""
-
-    max_message_bytes: int
-    append_time: bool  # LogAppendTime: the producer's clock does not matter
-    before_max_ms: int
-    after_max_ms: int
-    keyed: bool  # a compacted topic, which needs a key on every record
-
-
-def check_records(batch: Batch, now: int, limits: RecordLimits, allowance: Allowance | None = None) -> Batch:
+def check_records(batch: Batch, limits: ProduceLimits, now: int, allowance: Allowance | None = None) -> Batch:
     """The batch, with a header that is true; BadRecords tells of records that the topic does not take.
 
     The batch must have been through `check_produced`, and its buffer be writable if what it says of its timestamps is
-    not so. A batch that does not come alone has part in an `allowance`.
+    not so.
     """
-    max_message_bytes, append_time, before_max_ms, after_max_ms, keyed = limits
     if batch.attributes & APPEND_TIME:
         raise ErrorCode.INVALID_TIMESTAMP.error("clients do not set the time of append")
-    if append_time:
-        earliest, latest = -_INT64_MAX - 1, _INT64_MAX
-    else:
-        earliest, latest = now - before_max_ms, min(now + after_max_ms, _INT64_MAX)
+    (earliest, latest), keyed = limits.times(now), limits.keyed
     look = _walk if batch.count <= _WALKED_MAX else _look_at_some
     claims = batch.base_timestamp, batch.max_timestamp, batch.count
     told_max = TOLD_MAX if allowance is None else max(1, allowance.told)
     try:
         if batch.attributes & CODEC_MASK:
             with _room() as room:
-                data = (allowance or Allowance()).unpack(batch, unpacked_bytes_max(max_message_bytes), room)
+                data = (allowance or Allowance()).unpack(
+                    batch, unpacked_bytes_max(limits.max_message_bytes), room
+                )
                 found = look(data, 0, len(data), *claims, earliest, latest, keyed, told_max)
         else:
             start, stop = batch.position + HEADER_SIZE, batch.position + batch.size
@@ -183,7 +224,7 @@ def check_records(batch: Batch, now: int, limits: RecordLimits, allowance: Allow
         if allowance is not None:
             allowance.told -= len(told)
         raise _bad_records(faults, told)
-    if append_time:
+    if limits.append_time:
         return batch
     assert not isinstance(batch.buf, bytes), "a header that is not true is written anew"
     return stamp_max_timestamp(batch.buf, batch.position, max_timestamp)

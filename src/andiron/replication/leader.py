@@ -113,8 +113,9 @@ class LeaderReplica:
         """The leader's own log now ends at `end`."""
         if end < self.end:
             invariant(False, "a leader never truncates its own log", end, self.end)
-        for replica, seen in self._progress.items():
-            seen.caught_up_at = self._caught_up_at(replica, seen)
+        if self._progress:
+            for replica, seen in self._progress.items():
+                seen.caught_up_at = self._caught_up_at(replica, seen)
         self.end = end
         return not self.durable and self._advance(end)
 
@@ -243,7 +244,8 @@ class LeaderReplica:
 
     def enough_in_sync(self, least: int) -> bool:
         """May acks=all be taken on? min.insync.replicas asks for no more replicas than there are."""
-        return len(self.isr) >= min(least, len(self._progress) + 1)
+        in_sync = len(self.isr)
+        return in_sync >= least or in_sync > len(self._progress)
 
     @property
     def knows_committed(self) -> bool:

@@ -190,7 +190,7 @@ def test_a_log_is_compacted_in_the_child(worker, wakes, tmp_path):
     )
     for offset in range(9):
         batch = build([Record(0, 1, b"key", b"%d" % offset)])
-        log.append(Batch(batch), memoryview(batch), 0, 1)
+        log.append(Batch(batch), 0, 1)
     files, end = log.unflushed_files()
     for file in files:
         file.sync()

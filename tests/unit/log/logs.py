@@ -38,7 +38,7 @@ def open_log(disk=None, *, now=0, clean=False, recovery_point=0, log_start=0, **
 def append(log, count=1, *, epoch=0, now=0, **how):
     """Append a fresh batch; returns what the log says."""
     records = batch_of(count, **how)
-    return log.append(Batch(records), records, epoch, now)
+    return log.append(Batch(records), epoch, now)
 
 
 def flush(log):

@@ -43,7 +43,7 @@ class World:
     def write(self, log, keys, **producer):
         for key in keys:
             batch = build([Record(0, 100, bytes((key,)), b"x" * 20)], **producer)
-            log.append(Batch(batch), memoryview(batch), 0, NOW)
+            log.append(Batch(batch), 0, NOW)
         flush(log)
 
     def next_job(self, means=CleanerBudget()):
@@ -131,7 +131,7 @@ def test_a_job_gets_the_means_and_what_it_must_know_of_producers(world):
     log = world.logs[0]
     for sequence in range(2):
         batch = build([Record(0, 1, b"z", b"z")], producer_id=9, producer_epoch=3, base_sequence=sequence)
-        log.append(Batch(batch), memoryview(batch), 0, NOW)
+        log.append(Batch(batch), 0, NOW)
 
     job = world.next_job(CleanerBudget(1 << 20, 0.5, 1000.0))
 
@@ -150,7 +150,7 @@ def test_what_is_not_on_the_disk_supersedes_nothing_yet(world):
     log = world.log(keys=b"aaaa")
     for _ in range(4):
         batch = build([Record(0, 100, b"a", b"x" * 20)])
-        log.append(Batch(batch), memoryview(batch), 0, NOW)
+        log.append(Batch(batch), 0, NOW)
 
     assert log.segments.bases[-1] > log.flushed_end == 4
     assert world.next_job().end == 4

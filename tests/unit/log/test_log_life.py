@@ -28,7 +28,7 @@ IN_TRANSACTION = {"producer_id": 7, "producer_epoch": 0, "transactional": True}
 
 def end(log, committed):
     marker = end_marker(committed, producer_id=7, producer_epoch=0, coordinator_epoch=0, timestamp=0)
-    return log.append(Batch(marker), marker, 0, 0)
+    return log.append(Batch(marker), 0, 0)
 
 
 def test_what_is_stable_ends_at_an_open_transaction():

@@ -9,6 +9,7 @@ import random
 
 import pytest
 
+from andiron.log.partition_log import LogAppendInfo
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.records.batch import Batch, iterate, stamp
@@ -32,8 +33,8 @@ def test_an_append_gives_offset_and_epoch_and_writes_them_into_the_batch():
     log = open_log()
     append(log, 5)
     records = batch_of(3)
-    appended = log.append(Batch(records), records, 8, 0)
-    assert appended == (5, -1, 0, 8, False)
+    appended = log.append(Batch(records), 8, 0)
+    assert appended == LogAppendInfo(5, -1, 8, duplicate=False, to_disk=False)
     stored = Batch(records)
     assert (stored.base_offset, stored.leader_epoch) == (5, 8)
     assert stored.is_intact()
@@ -43,7 +44,7 @@ def test_an_append_gives_offset_and_epoch_and_writes_them_into_the_batch():
 def test_append_time_is_written_into_the_batch():
     log = open_log(message_timestamp_type="LogAppendTime")
     records = batch_of(3, timestamp=5)
-    assert log.append(Batch(records), records, 0, 777).append_time == 777
+    assert log.append(Batch(records), 0, 777).append_time == 777
     stored = Batch(records)
     assert (stored.max_timestamp, stored.timestamp_type) == (777, 1)
     assert stored.is_intact()
@@ -55,8 +56,8 @@ def test_a_duplicate_is_answered_and_not_written():
     append(log, 5)
     first = append(log, 3, timestamp=40, producer_id=7, producer_epoch=0, base_sequence=0)
     again = append(log, 3, timestamp=40, producer_id=7, producer_epoch=0, base_sequence=0)
-    assert first == (5, -1, 0, 8, False)
-    assert again == (5, 42, 0, 8, True)
+    assert first == LogAppendInfo(5, -1, 8, duplicate=False, to_disk=False)
+    assert again == LogAppendInfo(5, 42, 8, duplicate=True, to_disk=False)
     assert log.end == 8
 
 

@@ -264,7 +264,7 @@ def test_indexes_and_aborts_are_built_anew(disk):
     log = reopen(disk)
     append(log, 2, producer_id=7, producer_epoch=0, base_sequence=0, transactional=True)
     marker = end_marker(False, producer_id=7, producer_epoch=0, coordinator_epoch=0, timestamp=0)
-    log.append(Batch(marker), marker, 0, 0)
+    log.append(Batch(marker), 0, 0)
     for _ in range(10):
         append(log, 2)
     again = reopen(disk)

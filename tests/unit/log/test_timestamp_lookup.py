@@ -93,7 +93,7 @@ def test_the_latest_record_is_looked_for_where_compaction_left_a_header_alone():
     spent[8:12] = (HEADER_BYTES - 12).to_bytes(4, "big")
     spent[57:61] = bytes(4)
     spent[17:21] = crc32c(spent[21:]).to_bytes(4, "big")
-    log.append(Batch(spent), spent, 3, 0)
+    log.append(Batch(spent), 3, 0)
     append(log, 1, epoch=4, timestamp=401)
     assert log.offset_of_max_timestamp(8) == (3, 401, 1)
 
@@ -101,7 +101,7 @@ def test_the_latest_record_is_looked_for_where_compaction_left_a_header_alone():
 def timeless(log, batches):
     for _ in range(batches):
         raw = build([Record(0, -1, b"k", b"v" * 40)] * 2)
-        log.append(Batch(raw), raw, 0, 0)
+        log.append(Batch(raw), 0, 0)
 
 
 def test_where_no_record_has_a_timestamp_the_latest_is_the_first():

@@ -14,7 +14,8 @@ from andiron.records.compression import compress
 from andiron.records.record import Record
 from andiron.records.validate import (
     Allowance,
-    RecordLimits,
+    ProduceLimits,
+    check_batch,
     check_produced,
     check_records,
     unpacked_bytes_max,
@@ -157,7 +158,10 @@ def test_kafkas_order_decides_which_fault_is_named():
 
 
 def times(batch, now=NOW, append_time=False, before=FOREVER, after=HOUR, keyed=False, allowance=None):
-    return check_records(batch, now, RecordLimits(1 << 20, append_time, before, after, keyed), allowance)
+    limits = ProduceLimits(
+        1 << 20, append_time=append_time, before_max_ms=before, after_max_ms=after, keyed=keyed
+    )
+    return check_records(batch, limits, now, allowance)
 
 
 def bad(batch, **more):
@@ -185,6 +189,7 @@ def _both(request, monkeypatch):
         if native.walk is None:
             pytest.skip("the extension was not built here")
     else:
+        monkeypatch.setattr(validate, "_check", validate._look_closer)
         monkeypatch.setattr(validate, "_walk", walk)
         monkeypatch.setattr(validate, "_WALKED_MAX", validate.WALKED_RECORDS_MAX)
 
@@ -360,6 +365,61 @@ def test_the_cap_grows_with_what_a_topic_takes_and_ends():
 def test_a_producers_epoch_is_none_or_a_number_from_0_on():
     assert refusal(altered(producer_epoch=-2)) is ErrorCode.INVALID_PRODUCER_EPOCH
     assert check_produced(altered(producer_epoch=-1), 1_000_000)
+
+
+# ── all of it ────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+@pytest.mark.parametrize("codec", range(5))
+def test_a_batch_that_is_as_it_should_be_is_taken_whole(codec, kind):
+    raw = good(codec=codec, transactional=True)
+    batch = check_batch(kind(raw), ProduceLimits(1_000_000), NOW)
+
+    assert [getattr(batch, field) for field in FIELDS if field != "length"] == [
+        value for field, value in zip(FIELDS, HEADER.unpack_from(raw), strict=True) if field != "length"
+    ]
+    assert (batch.size, batch.position, batch.is_transactional) == (len(raw), 0, True)
+
+
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        (None, ErrorCode.INVALID_RECORD),
+        (b"", ErrorCode.INVALID_RECORD),
+        (good()[:60], ErrorCode.CORRUPT_MESSAGE),
+        (altered(crc=1), ErrorCode.CORRUPT_MESSAGE),
+        (altered(count=4), ErrorCode.INVALID_RECORD),
+        (altered(base_timestamp=NOW + 2 * HOUR), ErrorCode.INVALID_TIMESTAMP),
+        (altered(attributes=0x08), ErrorCode.INVALID_TIMESTAMP),
+    ],
+)
+def test_one_that_is_not_is_refused_by_those_who_know_why(records, code):
+    with pytest.raises(ProtocolError) as refused:
+        check_batch(records, ProduceLimits(1_000_000, after_max_ms=HOUR), NOW)
+
+    assert refused.value.code is code
+
+
+def test_a_topic_sets_limits_to_size_codec_time_and_keys():
+    keyless = build([Record(0, NOW, None, b"v")])
+    for raw, limits, zstd in (
+        (good(), ProduceLimits(70), True),
+        (good(codec=4), ProduceLimits(1_000), False),
+        (good(), ProduceLimits(1_000, before_max_ms=0), True),
+        (keyless, ProduceLimits(1_000, keyed=True), True),
+    ):
+        with pytest.raises(ProtocolError):
+            check_batch(raw, limits, NOW + 10, zstd)
+        assert check_batch(raw, ProduceLimits(1_000), NOW + 10)
+
+
+def test_the_limits_of_time_go_with_the_clock_and_under_append_time_there_are_none():
+    assert ProduceLimits(1, append_time=True, before_max_ms=0, after_max_ms=0).times(NOW) == (
+        -FOREVER - 1,
+        FOREVER,
+    )
+    assert ProduceLimits(1, before_max_ms=5, after_max_ms=FOREVER).times(NOW) == (NOW - 5, FOREVER)
 
 
 def many(count, timestamp=NOW, key=b"k", **more):

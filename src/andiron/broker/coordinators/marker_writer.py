@@ -26,9 +26,10 @@ from andiron.broker.node.log_limiter import LogLimiter
 from andiron.broker.node.patience import MARKER_MS
 from andiron.broker.node.step import Step
 from andiron.broker.node.waiting import Wait
-from andiron.broker.replicas.partition import LogAppendResult, Marker, Partition
+from andiron.broker.replicas.partition import Marker, Partition
 from andiron.broker.replicas.replica_manager import ReplicaManager
 from andiron.groups.records import TransactionEnded
+from andiron.log.partition_log import LogAppendInfo
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis, TopicPartition
 from andiron.model.line import Line
@@ -56,7 +57,7 @@ class MarkerWriter:
     def write(self, marker: Marker, partitions: list[TopicPartition], now: Millis) -> Wait:
         """Append a marker to each of the partitions; the Wait gives what became of it, as an Outcome."""
         outcome: Outcome = {}
-        pending: dict[TopicPartition, tuple[Partition, LogAppendResult]] = {}
+        pending: dict[TopicPartition, tuple[Partition, LogAppendInfo]] = {}
         refused: list[str] = []
         for name in partitions:
             outcome[name] = ErrorCode.NONE
@@ -77,7 +78,7 @@ class MarkerWriter:
             ))  # fmt: skip
         return _wait(outcome, pending, now)
 
-    def _note(self, partition: Partition, written: LogAppendResult, marker: Marker, now: Millis) -> None:
+    def _note(self, partition: Partition, written: LogAppendInfo, marker: Marker, now: Millis) -> None:
         self._step.appended(partition, written)
         if partition.name.topic == OFFSETS_TOPIC:
             ended = TransactionEnded(marker.producer_id, marker.committed)
@@ -85,7 +86,7 @@ class MarkerWriter:
 
 
 def _wait(
-    outcome: Outcome, pending: dict[TopicPartition, tuple[Partition, LogAppendResult]], now: Millis
+    outcome: Outcome, pending: dict[TopicPartition, tuple[Partition, LogAppendInfo]], now: Millis
 ) -> Wait:
     def settled() -> bool:
         for name, (partition, written) in list(pending.items()):

@@ -38,9 +38,10 @@ from andiron.broker.node.slice_sizes import SIZES
 from andiron.broker.node.slices import InSlices
 from andiron.broker.node.waiting import Wait
 from andiron.broker.replicas.leader_hints import LeaderHints
-from andiron.broker.replicas.partition import LogAppendResult, Partition
+from andiron.broker.replicas.partition import Partition
 from andiron.broker.telemetry.traffic import count
 from andiron.controller.topics import is_internal
+from andiron.log.partition_log import LogAppendInfo
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import Millis
 from andiron.model.line import Line
@@ -65,7 +66,7 @@ ADVERTISED = (0, 13)
 
 log = logging.getLogger(__name__)
 
-Pending = tuple[Partition, LogAppendResult, PartitionProduceResponse]
+Pending = tuple[Partition, LogAppendInfo, PartitionProduceResponse]
 
 
 def handle(

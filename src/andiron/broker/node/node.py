@@ -59,6 +59,9 @@ from andiron.wire.primitives import MalformedMessage
 log = logging.getLogger(__name__)
 
 
+_new_effect = tuple.__new__  # makes a Reply in half the time that calling the class takes
+
+
 class Caller(NamedTuple):
     """The other end of a connection: where it came in, from where, and what is served there."""
 
@@ -242,7 +245,7 @@ class Node:
         if shortcut is not None:
             known = shortcut.take(frame, self.broker, now)
             if known is not None:
-                return [Reply(conn, ticket, [known])]
+                return [_new_effect(Reply, (conn, ticket, [known]))]
         caller = self._callers.get(conn, self._nowhere)
         try:
             key, version, correlation, client_id, position = decode_request_header(frame, 0, len(frame))

@@ -27,7 +27,8 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from andiron.broker.node.waiting import Wait, WaitingRoom
-from andiron.broker.replicas.partition import LogAppendResult, Partition
+from andiron.broker.replicas.partition import Partition
+from andiron.log.partition_log import LogAppendInfo
 from andiron.model.effects import Effect
 from andiron.model.ids import Millis
 
@@ -35,12 +36,21 @@ from andiron.model.ids import Millis
 class Step:
     """What a node does between two events: one object for its whole life, emptied at the end of each step."""
 
-    __slots__ = ("_effects", "_flush_late", "_flush_now", "_touched", "_waiting", "has_facts", "now")
+    __slots__ = (
+        "_effects",
+        "_flush_late",
+        "_flush_now",
+        "_touched",
+        "_waiting",
+        "_watched",
+        "has_facts",
+        "now",
+    )
 
     def __init__(self, waiting: WaitingRoom) -> None:
         self.now = Millis(0)
         self.has_facts = False  # something that the end of the step must look at
-        self._waiting = waiting
+        self._waiting, self._watched = waiting, waiting.watching
         self._touched: dict[Hashable, None] = {}
         self._flush_now: dict[Partition, None] = {}
         self._flush_late: dict[Partition, None] = {}
@@ -48,7 +58,7 @@ class Step:
 
     # ── what has happened ────────────────────────────────────────────────────────────
 
-    def appended(self, partition: Partition, written: LogAppendResult) -> None:
+    def appended(self, partition: Partition, written: LogAppendInfo) -> None:
         """The leader's log has a batch more."""
         self.moved(partition)
         if partition.syncs_by_roll_only and written.base_offset != partition.log.segments.active.base:
@@ -95,7 +105,7 @@ class Step:
 
     def touch(self, key: Hashable) -> None:
         """Something happened to what a request may wait for: whoever watches it looks again."""
-        if self._waiting.watched(key):
+        if key in self._watched:
             self._touched[key] = None
             self.has_facts = True
 

@@ -129,7 +129,7 @@ class WaitingRoom:
     """All requests of a node that are waiting for something."""
 
     def __init__(self) -> None:
-        self._watching: dict[Hashable, dict[int, _Waiter]] = {}
+        self.watching: dict[Hashable, dict[int, _Waiter]] = {}  # by what they wait for; cheap to ask
         self._of_conn: dict[int, dict[int, _Waiter]] = {}
         self.deadlines: Timers[int] = Timers()
         self._waiters: dict[int, _Waiter] = {}
@@ -146,7 +146,7 @@ class WaitingRoom:
         number, waiter = self._number, _Waiter(wait, conn, answer)
         self._waiters[number] = waiter
         for key in wait.watch:
-            self._watching.setdefault(key, {})[number] = waiter
+            self.watching.setdefault(key, {})[number] = waiter
         self._of_conn.setdefault(conn, {})[number] = waiter
         if wait.deadline < NEVER:
             self.deadlines.set(number, wait.deadline)
@@ -168,13 +168,9 @@ class WaitingRoom:
 
         self.admit(wait, NOBODY, answer)
 
-    def watched(self, key: Hashable) -> bool:
-        """Does anyone wait for this? Cheap enough to ask before any work is done for them."""
-        return key in self._watching
-
     def wake(self, key: Hashable) -> list[Effect]:
         """Something happened to `key`: answer whoever was waiting for just that."""
-        waiters = self._watching.get(key)
+        waiters = self.watching.get(key)
         if not waiters:
             return []
         replies: list[Effect] = []
@@ -206,10 +202,10 @@ class WaitingRoom:
         waiter = self._waiters.pop(number)
         self.deadlines.cancel(number)
         for key in waiter.wait.watch:
-            watching = self._watching[key]
+            watching = self.watching[key]
             del watching[number]
             if not watching:
-                del self._watching[key]
+                del self.watching[key]
         of_conn = self._of_conn[waiter.conn]
         del of_conn[number]
         if not of_conn:

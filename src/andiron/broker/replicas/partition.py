@@ -10,10 +10,9 @@ append for acks=1, and never before an fsync that flush.messages asks for.
 
 What cannot be asked of it raises the error its client should see, such as NOT_LEADER_OR_FOLLOWER.
 
-    Partition        one replica: its log, and its role as leader or follower
-    LogAppendResult  what an append did, and what its acknowledgement waits for
-    Marker           how a transaction ended: what `append_marker` writes
-    Watcher          who is told when a partition moves: a fetch session (KIP-227)
+    Partition   one replica: its log, and its role as leader or follower
+    Marker      how a transaction ended: what `append_marker` writes
+    Watcher     who is told when a partition moves: a fetch session (KIP-227)
 
 Read next: log/partition_log.py below, handlers/produce.py and handlers/fetch.py above.
 """
@@ -26,22 +25,23 @@ from typing import NamedTuple, Protocol
 
 from andiron.broker.replicas.verification_guards import VerificationGuard, VerificationGuards
 from andiron.broker.telemetry.traffic import TopicTraffic
-from andiron.log.partition_log import PartitionLog, Slice
+from andiron.log.partition_log import LogAppendInfo, PartitionLog, Slice
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
 from andiron.model.ids import LeaderEpoch, Millis, NodeId, Offset, TopicId, TopicPartition, wall_time
 from andiron.model.invariant import invariant
 from andiron.model.settings import MAX_LONG
-from andiron.records.batch import Batch
+from andiron.records.batch import TRANSACTIONAL, Batch
 from andiron.records.builder import recompress
 from andiron.records.compression import CODECS
 from andiron.records.control import end_marker
-from andiron.records.validate import Allowance, RecordLimits, check_produced, check_records
+from andiron.records.validate import Allowance, ProduceLimits, check_batch
 from andiron.replication.commit_rule import CommitRule, CommitTerms, isr_watermark
 from andiron.replication.follower import FetchPartitionData, FollowerReplica, Next, Position
 from andiron.replication.leader import LeaderAndIsr, LeaderReplica, LogOffsets
 
 PRODUCER = "producer"
+ZSTD_SINCE = 7  # the version of Produce that may carry it
 EPOCH_PER_TRANSACTION = 2  # the transaction version since which each has an epoch of its own
 
 
@@ -53,15 +53,6 @@ class Marker(NamedTuple):
     committed: bool
     coordinator_epoch: int
     transaction_version: int
-
-
-class LogAppendResult(NamedTuple):
-    """What an append did, and what its acknowledgement waits for."""
-
-    base_offset: Offset
-    append_time: int
-    end: Offset
-    to_disk: bool  # the acknowledgement waits for an fsync
 
 
 class Watcher(Hashable, Protocol):
@@ -228,35 +219,29 @@ class Partition:
     def append(
         self, records: memoryview | bytes | None, acks: int, produce_version: int, now: Millis,
         guard: VerificationGuard | None = None, allowance: Allowance | None = None,
-    ) -> LogAppendResult:  # fmt: skip
+    ) -> LogAppendInfo:  # fmt: skip
         """Take in one produced batch as the leader; `records` is stamped in place."""
         leader, log = self.leader(), self.log
         settings = log.settings
         if acks == -1 and not leader.enough_in_sync(settings.min_insync_replicas):
             raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
-        batch = self._checked(records, produce_version, now, allowance)
-        if batch.is_transactional and self.opens_transaction(batch.producer_id, batch.producer_epoch):
+        batch = check_batch(records, self._limits, wall_time(now), produce_version >= ZSTD_SINCE, allowance)
+        if batch.attributes & TRANSACTIONAL and self.opens_transaction(
+            batch.producer_id, batch.producer_epoch
+        ):
             self._check_first(batch, guard)
         wanted = settings.compression_type
         if wanted != PRODUCER and CODECS[wanted] != batch.codec:
             batch = self._recompressed(batch, wanted)
-        base, append_time, _, end, duplicate = log.append(batch, memoryview(batch.buf), self.epoch, now)
+        written = log.append(batch, self.epoch, now)
         leader.appended(log.end)
-        if not duplicate:
+        if not written.duplicate:
             traffic = self.traffic
             traffic.bytes_in += batch.size
-            traffic.messages_in += end - base
+            traffic.messages_in += batch.last_offset_delta + 1
         if guard is not None:
             self.guards.end(batch.producer_id)
-        return self._written(base, append_time, end)
-
-    def _checked(
-        self, records: memoryview | bytes | None, produce_version: int, now: Millis, allowance: Allowance | None,
-    ) -> Batch:  # fmt: skip
-        """The one batch that `records` are, if this topic takes it."""
-        limits = self._limits
-        batch = check_produced(records, limits.max_message_bytes, zstd=produce_version >= 7)
-        return check_records(batch, wall_time(now), limits, allowance)
+        return written
 
     def _recompressed(self, batch: Batch, codec: str) -> Batch:
         """The batch in the topic's codec; unpacked, it may turn out to be larger than the topic takes."""
@@ -267,29 +252,23 @@ class Partition:
             raise ErrorCode.MESSAGE_TOO_LARGE.error(f"{batch.size} bytes as {codec}")
         return batch
 
-    def append_own(self, records: bytearray, now: Millis) -> LogAppendResult:
+    def append_own(self, records: bytearray, now: Millis) -> LogAppendInfo:
         """Take in a batch that this node itself made: the controller's, a coordinator's, or a marker."""
         leader, log = self.leader(), self.log
         if not leader.enough_in_sync(log.settings.min_insync_replicas):
             raise ErrorCode.NOT_ENOUGH_REPLICAS.error(f"{self.name} has {len(leader.isr)} in sync")
-        base, append_time, _, end, _ = log.append(Batch(records), memoryview(records), self.epoch, now)
+        written = log.append(Batch(records), self.epoch, now)
         leader.appended(log.end)
         self.traffic.bytes_in += len(records)
-        self.traffic.messages_in += end - base
-        return self._written(base, append_time, end)
+        self.traffic.messages_in += written.end - written.base_offset
+        return written
 
-    def written_before(self, now: Millis) -> LogAppendResult:
+    def written_before(self, now: Millis) -> LogAppendInfo:
         """What an append that ended at the log end offset would have answered: a marker that is here already is
         acknowledged like one that is appended now, since it may not be committed yet."""
-        return self._written(self.log.end, wall_time(now), self.log.end)
+        return self.log.appended_before(self.log.end, wall_time(now), self.log.end)
 
-    def _written(self, base: Offset, append_time: int, end: Offset) -> LogAppendResult:
-        log = self.log
-        return LogAppendResult(
-            base, append_time, end, log.end - log.flushed_end >= log.settings.flush_messages
-        )
-
-    def append_marker(self, marker: Marker, now: Millis) -> LogAppendResult | None:
+    def append_marker(self, marker: Marker, now: Millis) -> LogAppendInfo | None:
         """End a producer's transaction here; None if this marker has been here before."""
         self.leader()
         if self._has_marker(marker):
@@ -351,7 +330,7 @@ class Partition:
         """Whether something of a durable log is not on the disk: its watermark, here or at the leader, waits for it."""
         return self.log.settings.flush_messages == 1 and self.log.flushed_end < self.log.end
 
-    def acknowledged(self, written: LogAppendResult, acks: int) -> bool:
+    def acknowledged(self, written: LogAppendInfo, acks: int) -> bool:
         """May the producer of this batch be told that it is safe, as safe as it asked for?"""
         leader = self.leader()
         if written.to_disk and self.log.flushed_end < written.end:
@@ -383,12 +362,12 @@ class Partition:
 
     def _note_settings(self, settings: LogSettings) -> None:
         self.syncs_by_roll_only = settings.flush_messages == settings.flush_ms == MAX_LONG
-        self._limits = RecordLimits(
+        self._limits = ProduceLimits(
             settings.max_message_bytes,
-            settings.message_timestamp_type == "LogAppendTime",
-            settings.message_timestamp_before_max_ms,
-            settings.message_timestamp_after_max_ms,
-            "compact" in settings.cleanup_policy,
+            append_time=settings.message_timestamp_type == "LogAppendTime",
+            before_max_ms=settings.message_timestamp_before_max_ms,
+            after_max_ms=settings.message_timestamp_after_max_ms,
+            keyed="compact" in settings.cleanup_policy,
         )
 
     # ── reading ──────────────────────────────────────────────────────────────────────

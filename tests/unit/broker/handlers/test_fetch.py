@@ -145,7 +145,7 @@ def test_of_many_aborted_transactions_a_reader_is_told_of_those_in_what_it_gets(
         )
         ended = end_marker(False, producer_id=7, producer_epoch=0, coordinator_epoch=0, timestamp=0)
         for records in (begun, ended):
-            log.append(Batch(records), memoryview(records), partition.epoch, node.now)
+            log.append(Batch(records), partition.epoch, node.now)
     partition.leader().appended(log.end)
 
     found = node.fetch("t", 40, isolation_level=1, partition_bytes=600)

@@ -163,7 +163,7 @@ def log(disk, end, epoch=1, start=0):
     )
     for _ in range(start, end):
         records = build([Record(0, 0, None, b"x")])
-        held.append(Batch(records), records, epoch, 0)
+        held.append(Batch(records), epoch, 0)
     return held
 
 

@@ -44,8 +44,7 @@ def test_waits_for_another_partition_are_not_woken():
     door.open = True
 
     assert room.wake("b") == []
-    assert room.watched("a")
-    assert not room.watched("b")
+    assert list(room.watching) == ["a"]
 
 
 def test_the_deadline_answers_with_what_there_is():

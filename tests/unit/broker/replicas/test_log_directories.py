@@ -39,7 +39,7 @@ def open_log(directories, name=ORDERS, topic_id=ID, **how):
 def write(log, count=1):
     for _ in range(count):
         records = build([Record(0, 0, None, b"x")])
-        log.append(Batch(records), memoryview(records), 0, 0)
+        log.append(Batch(records), 0, 0)
 
 
 # ── whose they are ───────────────────────────────────────────────────────────────────

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from andiron.broker.replicas.partition import Partition
@@ -18,7 +20,7 @@ def test_a_wrong_offset_is_noticed(quiet, monkeypatch):
     quiet.write(b"a")
     append = Partition.append
     monkeypatch.setattr(
-        Partition, "append", lambda self, *how: append(self, *how)._replace(base_offset=0, end=1)
+        Partition, "append", lambda self, *how: replace(append(self, *how), base_offset=0, end=1)
     )
     with pytest.raises(Violation, match="what is acknowledged stands in the log"):
         quiet.write(b"b")
