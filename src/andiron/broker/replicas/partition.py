@@ -389,13 +389,13 @@ class Partition:
 
     def end_of_epoch(self, epoch: LeaderEpoch) -> tuple[LeaderEpoch, Offset]:
         """The last epoch up to `epoch` that began here, and where its records end; (-1, -1) if none did. A leader's own
-        has begun, though it may have written nothing in it yet: all earlier ones have ended."""
-        latest = self.log.epochs.latest
+        has begun, though it may have written nothing yet, or nothing that is left: all earlier ones have ended."""
+        log, latest = self.log, self.log.epochs.latest
         if epoch == self.epoch:
-            return epoch, self.log.end
+            return epoch, log.end
         if self._leader is not None and latest < epoch < self.epoch:
-            return latest if latest >= 0 else epoch, self._leader.epoch_start
-        return self.log.epochs.end_of(epoch, self.log.end)
+            return latest if latest >= 0 else epoch, max(log.start, self._leader.epoch_start)
+        return log.epochs.end_of(epoch, log.end)
 
     def divergence(self, last_epoch: LeaderEpoch, offset: Offset) -> tuple[LeaderEpoch, Offset] | None:
         """Where a log that ends at `offset` with a record of `last_epoch` parts from this one; None if it does not."""

@@ -5,6 +5,7 @@ import pytest
 from andiron.broker.replicas.replica_manager import close_all
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode
+from andiron.model.ids import Offset
 from andiron.records.batch import stamp
 from andiron.records.builder import build
 from andiron.records.record import Record
@@ -169,6 +170,16 @@ def test_where_epochs_end():
 
     assert [tuple(partition.end_of_epoch(epoch)) for epoch in (0, 4, 5)] == [(0, 1), (4, 1), (-1, -1)]
     assert partition.epoch_at_start() == 0
+
+
+def test_no_epoch_ends_below_the_log_start():
+    """All records are deleted, and the log is opened anew under its leader, as after a move between directories."""
+    partition = leading(epoch=4)
+    produce(partition, b"a", b"b")
+    partition.log.advance_start(Offset(2))
+    partition.log.epochs.truncate_end(2)
+
+    assert partition.end_of_epoch(3) == (3, 2)
 
 
 def test_an_empty_log_would_start_in_the_present_epoch():
