@@ -191,7 +191,7 @@ class MetadataFetcher:
                 raise ErrorCode.INVALID_REQUEST.error(
                     f"snapshot {whole.id} says nothing that is not known here"
                 )
-            partition.log.restart_at(whole.id.end, now)
+            self._restart_log(whole.id.end, now)
         except ProtocolError as error:
             log.error(Line(
                 "Metadata log cannot go on from snapshot {snapshot}, which is fetched again",
@@ -206,3 +206,13 @@ class MetadataFetcher:
         raft.facts.note(whole)
         raft.log_changed()
         self.fetch(now)
+
+    def _restart_log(self, end: Offset, now: Millis) -> None:
+        """Let the log begin anew where the snapshot ends. Once it has, the image must follow, even if the disk did not
+        take the note of how far the log is flushed (flushed_mark.py): the next flush writes that anew."""
+        held = self._raft.partition.log
+        try:
+            held.restart_at(end, now)
+        except ProtocolError:
+            if (held.start, held.end) != (end, end):
+                raise

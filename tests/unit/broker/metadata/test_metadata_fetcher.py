@@ -1,7 +1,10 @@
 """A node that was away while the metadata log moved past its end goes on from a snapshot, and misses nothing."""
 
+import errno
+
 import pytest
 
+from andiron.log.flushed_mark import FlushedMark
 from worlds.lagging import HERE, away_while_the_log_moves_on, cluster, create, is_caught_up, log
 
 
@@ -18,6 +21,21 @@ def test_a_voter_and_an_observer_catch_up_by_a_snapshot(voters):
     assert log(made, away).start > 0
     assert made.partition(away, "again").log.settings.retention_ms == 5
     assert f"{log(made, away).start:020d}-" in "".join(made.members[away].disk.names(HERE))
+
+
+def test_a_disk_that_does_not_take_the_flushed_mark_keeps_nobody_from_the_snapshot(monkeypatch):
+    """The log has begun anew by then: an image that stayed behind would have nothing to go on from."""
+    made = cluster()
+    away = away_while_the_log_moves_on(made)
+
+    def refuse(mark, end):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(FlushedMark, "lower_to", refuse)
+    made.start(away)
+    made.until(lambda: is_caught_up(made, away))
+
+    assert log(made, away).start > 0
 
 
 def test_one_that_has_never_been_there_catches_up_by_a_snapshot():
