@@ -17,7 +17,7 @@ from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replica_moves import ReplicaMoves
 from andiron.log import producers, recovery
 from andiron.log.batch_filter import BatchFilter, DeleteHorizon
-from andiron.log.checkpoints import LOG_STARTS
+from andiron.log.checkpoints import CLEANED_UPTO, LOG_STARTS
 from andiron.log.flush_state import FlushState
 from andiron.log.producers import Producers
 from andiron.log.segment import Segment
@@ -163,3 +163,17 @@ def a_copy_takes_the_place_of_its_log_before_it_has_all_of_it():
         return 0
 
     return patch.object(ReplicaMoves, "_copy", hasty)
+
+
+@bug
+def a_log_that_was_cut_is_clean_beyond_its_end():
+    lower = LogDirectories._lower_checkpoints
+
+    def faithful(self, directory, opened):
+        cleaned, name = self._saved[directory.path][CLEANED_UPTO], opened.partition
+        upto = cleaned.get(name, 0)
+        lower(self, directory, opened)
+        if name in cleaned:
+            cleaned[name] = upto
+
+    return patch.object(LogDirectories, "_lower_checkpoints", faithful)

@@ -30,6 +30,7 @@ CAUGHT_BY = {
         "the_log_start_is_not_written_down": 44,
         "a_client_is_told_of_a_deletion_before_it_is_written_down": 0,
         "a_copy_takes_the_place_of_its_log_before_it_has_all_of_it": 58,
+        "a_log_that_was_cut_is_clean_beyond_its_end": 84,
         "markers_go_out_before_the_decision_is_committed": 59,
         "a_prepared_transaction_owes_nothing_after_a_restart": 7,
         "a_successor_gets_the_epoch_of_its_predecessor": 15,

@@ -283,7 +283,7 @@ class Broker:
             self.alter_partition_manager.check(
                 self.replica_manager, self.settings.replication.replica_lag_time_max_ms, now
             )
-        if self.replica_manager.is_behind:
+        if self.replica_manager.is_behind or self.replica_manager.next_deadline() <= now:
             self.metadata_publisher.open_more(now)
         self._settle_if_ready(now)
         self.housekeeping.run(now)
@@ -301,6 +301,7 @@ class Broker:
             self.lifecycle.next_deadline(),
             self.fetcher_manager.next_deadline(),
             self.alter_partition_manager.next_deadline(),
+            self.replica_manager.next_deadline(),
             self.housekeeping.next_deadline(),
             self.groups.shards.next_deadline(),
             self.transactions.next_deadline(),

@@ -137,10 +137,6 @@ class Batch:
         return self.attributes & CODEC_MASK
 
     @property
-    def is_compressed(self) -> bool:
-        return self.attributes & CODEC_MASK != 0
-
-    @property
     def timestamp_type(self) -> int:
         """0: the producer's clock, record by record; 1: the broker's, for all of them."""
         return APPEND_TIME_TYPE if self.attributes & APPEND_TIME else CREATE_TIME_TYPE
@@ -152,10 +148,6 @@ class Batch:
     @property
     def is_control(self) -> bool:
         return self.attributes & CONTROL != 0
-
-    @property
-    def has_delete_horizon(self) -> bool:
-        return self.attributes & DELETE_HORIZON != 0
 
     @property
     def delete_horizon(self) -> int | None:

@@ -199,13 +199,6 @@ class LeaderReplica:
         self.proposed = wanted
         return wanted
 
-    def next_deadline(self) -> Millis | None:
-        """When the slowest in-sync follower falls out, unless it fetches before."""
-        followers = [self._caught_up_at(r, self._progress[r]) for r in sorted(self.isr) if r != self._me]
-        if not followers or self.proposed != self.isr:
-            return None
-        return Millis(min(followers) + self._lag_ms_max)
-
     def has_caught_up(self, replica: NodeId) -> bool:
         """Whether a follower that is out of sync has come as far as the in-sync ones: it may join them."""
         return (

@@ -53,14 +53,14 @@ def test_a_batch_is_a_view_into_any_buffer(kind):
 
 def test_the_attribute_bits_have_their_names():
     plain = Batch(build(RECORDS))
-    assert (plain.is_compressed, plain.is_transactional, plain.is_control) == (False, False, False)
-    assert (plain.timestamp_type, plain.has_delete_horizon, plain.delete_horizon) == (0, False, None)
+    assert (plain.codec, plain.is_transactional, plain.is_control) == (0, False, False)
+    assert (plain.timestamp_type, plain.delete_horizon) == (0, None)
 
     marked = Batch(
         build(RECORDS, codec=4, timestamp_type=1, transactional=True, control=True, delete_horizon=77)
     )
-    assert (marked.is_compressed, marked.is_transactional, marked.is_control) == (True, True, True)
-    assert (marked.timestamp_type, marked.has_delete_horizon, marked.delete_horizon) == (1, True, 77)
+    assert (marked.codec, marked.is_transactional, marked.is_control) == (4, True, True)
+    assert (marked.timestamp_type, marked.delete_horizon) == (1, 77)
 
 
 def test_sequences_wrap_to_zero():

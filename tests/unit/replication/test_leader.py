@@ -108,14 +108,6 @@ def test_a_follower_must_reach_this_epochs_start_before_it_may_rejoin():
     assert leader.propose(now=1) is None
 
 
-def test_the_deadline_is_when_the_slowest_in_sync_follower_falls_out():
-    leader = leading(end=10)
-    leader.fetched(2, 10, now=500)
-
-    assert leader.next_deadline() == LAG
-    assert leading(replicas=[1]).next_deadline() is None
-
-
 def test_min_insync_replicas_asks_for_no_more_than_there_are():
     assert leading(replicas=[1]).enough_in_sync(2)
     assert not leading(isr=[1]).enough_in_sync(2)

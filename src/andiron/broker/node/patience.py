@@ -57,6 +57,7 @@ MOVE_PAUSE_MS = 100  # a replica that moves between directories, where its quota
 MOVE_RESUME_MS = 1_000  # after the start, until partitions are open
 FETCH_SESSION_IDLE_MS = 120_000  # a fetch session may be evicted; MIN_INCREMENTAL_FETCH_SESSION_EVICTION_MS
 FLUSH_AGAIN_MS = 1_000  # an fsync that could not begin
+OPEN_AGAIN_MS = 1_000  # logs that would not open, a few of them: a full disk may have room by then
 FIRST_ROUND_MS = 30_000  # of retention and compaction after the start: recovery has the disk until then
 
 # ── the log of the node ───────────────────────────────────────────────────────────────

@@ -5,7 +5,8 @@
                                                  its disk has failed       ─▶ AssignReplicasToDirs: lost
 
 What is lost leaves the in-sync replicas and is led by others, while the broker goes on with all the rest. When the
-disk is well again, after a restart, the replica is found where it is, and that is told too: it follows, and rejoins.
+disk is well again the replica is found where it is, and that is told too: it follows, and rejoins. A log that would not
+open is tried again; one that could not be synced is lost until a restart.
 
 What comes up while one request is under way goes out in the next.
 """
@@ -43,7 +44,7 @@ class DirectoryAssignments:
         self._asking = False
 
     def found(self, topic_id: bytes, index: int, directory: bytes, told: bytes) -> None:
-        """A replica is in `directory`, and the metadata says it is in `told`."""
+        """A replica is in `directory`, or LOST, and the metadata says it is in `told`."""
         if directory == told:
             self._to_tell.pop((topic_id, index), None)
         else:

@@ -8,8 +8,6 @@ anybody who gives them roles: a follower writes down where its logs start before
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from andiron.broker.replicas.partition import Partition
 from andiron.model.ids import TopicPartition
 
@@ -18,9 +16,4 @@ class HostedPartitions(dict[tuple[str, int], Partition]):
     """The partitions whose logs are open, and beside them those whose logs will not open."""
 
     def __init__(self) -> None:
-        self.retries: dict[tuple[str, int], Callable[[], Partition]] = {}  # how to try again to open one
-
-    @property
-    def unopened(self) -> list[TopicPartition]:
-        """Those whose logs will not open."""
-        return [TopicPartition(*name) for name in self.retries]
+        self.unopened: dict[TopicPartition, str] = {}  # and why; the one that was tried longest ago first

@@ -35,6 +35,7 @@ from andiron.broker.replicas.fetch_backlog import FetchBacklog, Key, Piece
 from andiron.broker.replicas.follower_fetch import fetch_partition, fetch_partition_data
 from andiron.broker.replicas.partition import Partition
 from andiron.broker.replicas.replication_quota import ReplicationQuota, is_throttled
+from andiron.log.checkpoints import LOG_STARTS
 from andiron.model.errors import ErrorCode, ProtocolError
 from andiron.model.ids import NEVER, Address, LeaderEpoch, Millis, NodeId, Offset
 from andiron.model.line import Line
@@ -163,7 +164,7 @@ class ReplicaFetcher:
         if to is None or life < 0:
             self._retry_at = Millis(now + FETCHER_RETRY_MS) if self._partitions else NEVER
             return
-        if self._starts_moved and not self._keep_starts():
+        if self._starts_moved and not self._keep_starts(now):
             self._retry_at = Millis(now + FETCHER_RETRY_MS)
             return
         if life != self._life:
@@ -184,14 +185,15 @@ class ReplicaFetcher:
         elif not self._under_way:
             self._retry_at = NEVER
 
-    def _keep_starts(self) -> bool:
+    def _keep_starts(self, now: Millis) -> bool:
         try:
             self._checkpoints.save_starts()  # the leader takes what it is told of them for lasting
         except OSError as error:
-            log.error(Line(
-                "Log start offsets cannot be written, so nothing is fetched from leader {leader}; check the disk",
-                leader=self.leader, error=error,
-            ))  # fmt: skip
+            if (suppressed := self._log_limiter.again(LOG_STARTS, now)) is not None:
+                log.error(Line(
+                    "Log start offsets cannot be written, so nothing is fetched from leader {leader}; check the disk",
+                    leader=self.leader, error=error, suppressed=suppressed,
+                ))  # fmt: skip
             return False
         self._starts_moved = False
         return True
@@ -306,7 +308,8 @@ class ReplicaFetcher:
         except ProtocolError as error:
             self._trouble(key, partition, error, now)
             return
-        self._starts_moved |= partition.log.start != start
+        finally:
+            self._starts_moved |= partition.log.start != start
         if partition.position() != told.position:
             self._untold[key] = None
         if records and self._is_throttled(partition):
@@ -365,7 +368,7 @@ class ReplicaFetcher:
 
     def _go_to(self, key: Key, partition: Partition, which: int, offset: Offset, now: Millis) -> None:
         start, end = (Offset(0), offset) if which == LATEST else (offset, partition.log.end)
-        held = partition.log
+        held, started = partition.log, partition.log.start
         if which == LATEST:
             log.warning(Line(
                 "Partition {partition} is truncated to where its leader's log ends",
@@ -381,6 +384,8 @@ class ReplicaFetcher:
         except ProtocolError as error:
             self._trouble(key, partition, error, now)
             return
+        finally:
+            self._starts_moved |= held.start != started
         self._paused.pop(key, None)
         self._untold[key] = None
         self._step.replicated(partition)

@@ -11,9 +11,11 @@ everything is new: the whole image is one delta, and each log is recovered as it
 Logs are opened a few at a time, and the loop turns in between: a thousand new partitions must not make a node deaf to
 the others, or they would take it for dead. Until its turn has come a partition is not here.
 
-A log that cannot be opened (a full disk, a folder that may not be read) keeps nobody else
-from being served: its partition answers KAFKA_STORAGE_ERROR, the reason is in the log, and
-the next request for it tries again.
+A log that cannot be opened (a full disk, a folder that may not be read) keeps nobody else from being served: its
+partition answers KAFKA_STORAGE_ERROR, the reason is in the log, and the controller is told that this replica is lost.
+It is tried again every second, whether somebody asks for it or not: nobody does, once the controller has taken it out
+of the ISR. When it opens, the controller is told where it lies, and it leads or follows as one that is new. (Kafka
+gives up the whole log directory until a restart; here a full disk is waited for, as it is by appends.)
 
 Read next: partition.py, then log_directories.py for where the folders lie.
 """
@@ -24,6 +26,8 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from andiron.broker.node.log_limiter import LogLimiter
+from andiron.broker.node.patience import OPEN_AGAIN_MS
 from andiron.broker.replicas.directory_assignments import DirectoryAssignments
 from andiron.broker.replicas.fetcher_manager import FetcherManager
 from andiron.broker.replicas.follower_states import FollowerStates
@@ -38,7 +42,7 @@ from andiron.log.disk import Disk
 from andiron.log.partition_log import PartitionLog
 from andiron.log.settings import LogSettings
 from andiron.model.errors import ErrorCode, ProtocolError
-from andiron.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
+from andiron.model.ids import NEVER, Millis, NodeId, Offset, TopicId, TopicPartition
 from andiron.model.line import Line
 from andiron.replication.leader import LeaderAndIsr
 
@@ -60,8 +64,9 @@ class ReplicaManager:
         self._directory_assignments = directory_assignments
         self.traffic = Traffic()
         self._me = NodeId(settings.node_id)
-        self._unopened = partitions.retries
         self._to_open: dict[tuple[TopicId, int], None] = {}  # when their turn has come
+        self._open_again_at = NEVER  # when those that would not open are tried again
+        self._log_limiter = LogLimiter()
 
     def __iter__(self) -> Iterator[Partition]:
         return iter(self._partitions.values())
@@ -72,8 +77,8 @@ class ReplicaManager:
     def get(self, name: tuple[str, int]) -> Partition | None:
         """The partition of this name, if it is hosted here; KAFKA_STORAGE_ERROR if its log will not open."""
         partition = self._partitions.get(name)
-        if partition is None and name in self._unopened:
-            partition = self._unopened[name]()
+        if partition is None and name in self._partitions.unopened:
+            raise ErrorCode.KAFKA_STORAGE_ERROR.error(self._partitions.unopened[TopicPartition(*name)])
         return partition
 
     def peek(self, name: tuple[str, int]) -> Partition | None:
@@ -83,7 +88,7 @@ class ReplicaManager:
     @property
     def unopened(self) -> list[TopicPartition]:
         """Those whose logs will not open."""
-        return [TopicPartition(*name) for name in self._unopened]
+        return list(self._partitions.unopened)
 
     def find(self, topic: str, index: int, image: Image) -> Partition:
         """A partition hosted here, or the error that says where else to ask."""
@@ -123,10 +128,21 @@ class ReplicaManager:
         """Whether some logs are still to be opened: `open_more`."""
         return bool(self._to_open)
 
+    def next_deadline(self) -> Millis:
+        """When logs are to be opened, `open_more`, that the disk would not open before."""
+        return self._open_again_at
+
     def open_more(self, image: Image, now: Millis) -> list[Partition]:
         """Open the next few logs; returns the partitions that changed."""
         touched: dict[Partition, None] = {}
+        is_retry = self._open_again_at <= now
+        if is_retry:
+            self._open_again_at = NEVER
+            for name in islice(self._partitions.unopened, AT_A_TIME):
+                self._to_open[image.topics[name.topic].id, name.partition] = None
         self._open_some(image, now, touched)
+        if is_retry and touched and self._partitions.unopened:
+            self._open_again_at = now  # the disk is well again
         return list(touched)
 
     def _open_some(self, image: Image, now: Millis, touched: dict[Partition, None]) -> None:
@@ -138,7 +154,7 @@ class ReplicaManager:
     def set_aside_strays(self) -> None:
         """Everything that the metadata says is in effect: folders of which it does not speak are nobody's."""
         try:
-            self._directories.set_aside_strays(frozenset([*self._partitions, *self._unopened]))
+            self._directories.set_aside_strays(frozenset([*self._partitions, *self._partitions.unopened]))
         except (OSError, ProtocolError) as error:
             log.warning(Line("Folders that belong to no topic cannot be set aside", error=error))
 
@@ -179,12 +195,8 @@ class ReplicaManager:
         try:
             partition = self._partitions.get(name) or self._open(name, topic, image, now)
         except ProtocolError as error:
-            log.error(Line(
-                "Partition {partition} is offline: its log cannot be opened; check the disk",
-                partition=name, error=error.detail,
-            ))  # fmt: skip
-            self._unopened[name] = lambda: self._open_late(name, topic, image, now)
-            self._directory_assignments.lost(topic.id, index)
+            self._put_off(name, error.detail, now)
+            self._directory_assignments.found(topic.id, index, LOST, wanted.directory_of(self._me))
             return
         here = self._directories.id_of(name) if partition.failure is None else LOST
         self._directory_assignments.found(topic.id, index, here, wanted.directory_of(self._me))
@@ -197,15 +209,20 @@ class ReplicaManager:
         held = self._directories.open_log(name, topic.id, settings, now, adopts=is_alone)
         partition = Partition(name, topic.id, held, self.traffic.of(name.topic))
         self._partitions[name] = partition
-        self._unopened.pop(name, None)
+        if self._partitions.unopened.pop(name, None) is not None:
+            log.info(Line("Partition {partition} is open after all", partition=name))
         return partition
 
-    def _open_late(self, name: TopicPartition, topic: TopicImage, image: Image, now: Millis) -> Partition:
-        """Another try at a log that would not open; `image` is the live one, so it says what holds now."""
-        partition = self._open(name, topic, image, now)
-        self._take_role(partition, topic.partitions[name.partition], now)
-        log.info(Line("Partition {partition} is open after all", partition=name))
-        return partition
+    def _put_off(self, name: TopicPartition, reason: str, now: Millis) -> None:
+        """The disk would not open a log: it is tried again, after those that have waited for longer."""
+        self._partitions.unopened.pop(name, None)
+        self._partitions.unopened[name] = reason
+        self._open_again_at = min(self._open_again_at, Millis(now + OPEN_AGAIN_MS))
+        if (suppressed := self._log_limiter.again(name, now)) is not None:
+            log.error(Line(
+                "Partition {partition} is offline: its log cannot be opened; check the disk",
+                partition=name, error=reason, suppressed=suppressed,
+            ))  # fmt: skip
 
     def _take_role(self, partition: Partition, wanted: PartitionImage, now: Millis) -> None:
         """Lead or follow as the metadata says. What is older than what the leader was told itself is passed by."""
@@ -249,7 +266,7 @@ class ReplicaManager:
     def _remove(
         self, name: TopicPartition, topic_id: TopicId, now: Millis, touched: dict[Partition, None]
     ) -> None:
-        self._unopened.pop(name, None)
+        self._partitions.unopened.pop(name, None)
         partition = self._partitions.pop(name, None)
         try:
             if partition is None:

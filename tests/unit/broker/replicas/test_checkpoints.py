@@ -16,7 +16,7 @@ class Saved(dict):
     """Directories that keep what they are to save, by checkpoint."""
 
     def save(self, checkpoint, offsets, unopened):
-        self[checkpoint] = offsets, unopened
+        self[checkpoint] = offsets, list(unopened)
 
 
 def replica(name, start, watermark, flushed):
@@ -34,7 +34,7 @@ def saved():
 def checkpoints(saved):
     hosted = HostedPartitions()
     hosted |= {A: replica(A, 0, 5, 7), B: replica(B, 3, 4, 9)}
-    hosted.retries[GONE] = lambda: None
+    hosted.unopened[GONE] = "no space left on device"
     return Checkpoints(saved, hosted)
 
 

@@ -7,7 +7,7 @@ from andiron.model.ids import TopicPartition
 def test_what_will_not_open_is_named_beside_what_is_open():
     hosted = HostedPartitions()
     hosted["t", 0] = "open"
-    hosted.retries["t", 1] = lambda: "another try"
+    hosted.unopened[TopicPartition("t", 1)] = "no space left on device"
 
     assert list(hosted.values()) == ["open"]
-    assert hosted.unopened == [TopicPartition("t", 1)]
+    assert list(hosted.unopened) == [TopicPartition("t", 1)]

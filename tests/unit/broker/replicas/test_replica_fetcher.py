@@ -4,6 +4,7 @@ import pytest
 
 from andiron.broker.node.patience import FETCHER_RETRY_MS
 from andiron.broker.replicas.replica_fetcher import LANE
+from andiron.log.checkpoints import LOG_STARTS
 from andiron.wire.apis import APIS
 from andiron.wire.codec import decode_message
 from andiron.wire.header import decode_request_header
@@ -174,6 +175,19 @@ def test_a_log_that_the_leader_has_deleted_past_asks_where_the_leaders_begins(cl
     ]
     assert timestamps == [-1, -2]  # its end first, then its start
     assert in_log(cluster, 3, "t") == [b"3", b"4"]
+
+
+def test_where_a_log_starts_anew_is_written_down_before_the_leader_is_told(cluster):
+    """The leader may answer DeleteRecords by it: what is deleted must not come back with the rest of its batch."""
+    create(cluster, "t")
+    cluster.kill(3)
+    cluster.until(lambda: isr(cluster, "t") == [1, 2])
+    write(cluster, "t", *[b"%d" % number for number in range(5)])
+    cluster.partition(1, "t").log.advance_start(3)
+    cluster.start(3)
+    cluster.until(lambda: cluster.partition(1, "t").leader().start_of(3) == 3)
+
+    assert b"t 0 3" in cluster.members[3].disk.read_file(f"/data/{LOG_STARTS}")
 
 
 def test_a_disk_that_is_full_holds_up_its_partition_until_there_is_room(cluster, caplog):

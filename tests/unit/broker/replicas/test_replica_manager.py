@@ -4,6 +4,8 @@ import random
 
 import pytest
 
+from andiron.broker.node.patience import OPEN_AGAIN_MS
+from andiron.broker.replicas.replica_manager import AT_A_TIME
 from andiron.log.partition_metadata import encode
 from andiron.model.ids import NEVER
 from andiron.records.batch import stamp
@@ -16,7 +18,8 @@ from andiron.wire.messages.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
-from worlds.cluster_client import create, small_cluster, write
+from worlds.cluster_client import create, delete, small_cluster, write
+from worlds.coordinating import commit, committed, coordinating
 from worlds.node import SmallNode, error_of
 
 MINUTE = 60_000
@@ -95,8 +98,61 @@ def test_a_topic_made_on_a_disk_that_fills_up_meanwhile_is_there_when_there_is_r
     assert error_of(node.fetch("u")) == "KAFKA_STORAGE_ERROR"
     node.disk.free_up()
     node.flush_at_once = True
+    node.advance(2 * OPEN_AGAIN_MS)
     assert node.produce("u", b"a").base_offset == 0
     assert node.values("u") == [b"a"]
+
+
+def refuse_files(node, folder):
+    """Let no file be opened in a folder; returns what ends that."""
+    opens = node.disk.open
+
+    def refuse(path):
+        if path.startswith(folder):
+            raise OSError(5, "input/output error", path)
+        return opens(path)
+
+    def relent():
+        node.disk.open = opens
+
+    node.disk.open = refuse
+    return relent
+
+
+def test_a_coordinator_is_loaded_when_its_log_opens_late():
+    coordinator = coordinating()
+    assert commit(coordinator, 42) == "NONE"
+    relent = refuse_files(coordinator, "/data/__consumer_offsets-")
+    coordinator.restart()
+    assert commit(coordinator, 43) == "NOT_COORDINATOR"
+
+    relent()
+    coordinator.advance(10 * OPEN_AGAIN_MS)
+
+    assert committed(coordinator) == 42
+    assert commit(coordinator, 43) == "NONE"
+
+
+def test_logs_that_will_not_open_are_tried_a_few_a_second_and_all_at_once_when_one_does(caplog):
+    node = SmallNode()
+    node.create("t", partitions=3 * AT_A_TIME)
+    relent = refuse_files(node, "/data/t-")
+    node.restart()
+    manager, directories = node.node.broker.replica_manager, node.node.broker.directories
+    assert len(manager.unopened) == 3 * AT_A_TIME
+    tried, open_log = [], directories.open_log
+    directories.open_log = lambda name, *args, **more: tried.append(name) or open_log(name, *args, **more)
+
+    node.advance(3 * OPEN_AGAIN_MS)
+    assert len(tried) == len(set(tried)) == 3 * AT_A_TIME, "each in its turn"
+    assert len([line for line in caplog.messages if "cannot be opened" in line]) == 3 * AT_A_TIME, (
+        "once a minute"
+    )
+
+    relent()
+    node.advance(OPEN_AGAIN_MS)
+    assert manager.unopened == []
+    assert len(manager) == 3 * AT_A_TIME
 
 
 def test_a_log_that_will_not_open_keeps_nobody_else_from_being_served(node):
@@ -352,6 +408,33 @@ def test_an_isr_that_the_leader_was_told_itself_is_not_taken_back_by_older_metad
     cluster.broker(1).replica_manager._take_role(partition, older, cluster.now)
 
     assert partition.leader().isr == {1, 2}
+
+
+def test_a_replica_whose_log_opens_late_is_found_again_by_the_controller(cluster):
+    """Nobody asks for it meanwhile: it leads nothing, so it is opened by the clock."""
+    cluster.members[2].disk.use_up_inodes()
+    create(cluster, "t", (2,))
+    create(cluster, "u", (1, 2), min_insync_replicas=1)
+    cluster.until(lambda: cluster.leader_of("t") == -1 and cluster.image_of("u").isr == (1,))
+
+    cluster.members[2].disk.free_up()
+
+    cluster.until(lambda: cluster.leader_of("t") == 2 and cluster.image_of("u").isr == (1, 2))
+    assert write(cluster, "t", b"a") == 0
+    assert write(cluster, "u", b"a") == 0
+
+
+def test_a_log_that_never_opened_is_tried_no_more_when_its_topic_is_gone(cluster):
+    cluster.members[2].disk.use_up_inodes()
+    create(cluster, "t", (2,))
+    manager = cluster.broker(2).replica_manager
+    cluster.until(lambda: manager.unopened)
+
+    delete(cluster, "t")
+    cluster.until(lambda: not manager.unopened)
+    cluster.pass_time(2 * OPEN_AGAIN_MS)
+
+    assert manager.next_deadline() == NEVER
 
 
 def test_what_is_taken_away_from_a_broker_is_removed_from_its_disk_in_time(cluster):
