@@ -78,7 +78,7 @@ class Mirror:
         self.bound: int = NEVER  # a follower that fell may have given way to its leader, down to here
         self.was_compacted = False  # has, or had, cleanup.policy=compact
         self.spent: dict[int, None] = {}  # batches that compaction took by a decision that was lost since
-        self.delete_retention_ms = NEVER  # the least it ever was
+        self.delete_retention_ms = NEVER  # the least it ever was, on any replica
         self.start_since = 0  # when it came to where it is, by the world's time
         self.start_bound = 0  # the start that the next life of its node must know of
         self.start_fell = False  # records that were deleted came back; what was known of their epochs did not
@@ -244,7 +244,12 @@ class Mirrors(dict[Key, Mirror]):
         mirror = self.get(key)
         if mirror is None:
             mirror = self[key] = Mirror(partition.name, partition.log.start)
+            mirror.delete_retention_ms = min(each.delete_retention_ms for each in self.replicas(key))
         return mirror
+
+    def replicas(self, key: Key) -> list[Mirror]:
+        """Those of one partition on all hosts."""
+        return [mirror for other, mirror in self.items() if other[1:] == key[1:]]
 
     def on(self, host: Host) -> list[Mirror]:
         """Those of the partitions that are, or were, on a host."""

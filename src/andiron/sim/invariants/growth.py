@@ -25,7 +25,7 @@ from andiron.sim.canon import Canon, Canons
 from andiron.sim.exchange import Exchange
 from andiron.sim.host import Host
 from andiron.sim.ledger import Ledger, same_contents
-from andiron.sim.mirror import Mirror, Mirrors, key_of
+from andiron.sim.mirror import Key, Mirror, Mirrors, key_of
 from andiron.sim.watcher import Violation, Watcher
 
 GROWS = "a log only grows"
@@ -66,7 +66,19 @@ class LogsGrow(Watcher):
                 self._look(host, partition, mirror)
             mirror.keep(log.flushed_end)
             if log.settings is not mirror.settings:
-                _note_settings(mirror, log.settings)
+                self._note_settings(key_of(host, partition), log.settings)
+
+    def _note_settings(self, key: Key, settings: LogSettings) -> None:
+        """Settings come and go; what they have allowed stays allowed. Until when a tombstone stays is written into its
+        batch by the first that compacts it, and a replica that was away meanwhile goes by that."""
+        mirror = self._mirrors[key]
+        mirror.settings = settings
+        if settings.flush_messages != 1:
+            mirror.always_durable = False
+        if "compact" in settings.cleanup_policy:
+            mirror.was_compacted = True
+            for each in self._mirrors.replicas(key):
+                each.delete_retention_ms = min(each.delete_retention_ms, Millis(settings.delete_retention_ms))
 
     def _follows(self, partition: Partition) -> bool:
         return self._canons is not None and not partition.leads
@@ -150,16 +162,6 @@ def _check_copy(host: Host, mirror: Mirror, canon: Canon, batch: Batch, records:
     is_gap = batch.base_offset > mirror.end or len(records) < batch.next_offset - batch.base_offset
     if batch.base_offset < mirror.end or (is_gap and not canon.was_compacted and not mirror.was_compacted):
         raise Violation(COPIES, f"{mirror.name} on {host.name} ended at {mirror.end}, and {batch} follows")
-
-
-def _note_settings(mirror: Mirror, settings: LogSettings) -> None:
-    """Settings come and go; what they have allowed stays allowed."""
-    mirror.settings = settings
-    if settings.flush_messages != 1:
-        mirror.always_durable = False
-    if "compact" in settings.cleanup_policy:
-        mirror.was_compacted = True
-        mirror.delete_retention_ms = min(mirror.delete_retention_ms, Millis(settings.delete_retention_ms))
 
 
 def _check_turn(host: Host, mirror: Mirror, batch: Batch) -> None:
