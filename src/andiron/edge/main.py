@@ -36,6 +36,7 @@ from andiron.edge.host import Host
 from andiron.edge.listener import Listener
 from andiron.edge.log_format import JSON, TEXT, write_log
 from andiron.edge.loop import Loop
+from andiron.edge.processors import cores
 from andiron.edge.slow_disk import SlowDisk
 from andiron.edge.worker import Worker
 from andiron.log.directory import owners
@@ -163,6 +164,7 @@ def assemble(settings: NodeSettings, *, brake: str | None = None) -> Assembly:
         Worker(loop.wake),
         carrier=Carrier(disk.times.reads),
         connections_possible=max(1, descriptors // 2 - SPARE_DESCRIPTORS),
+        network_threads=cores() > 1,
     )
     host.meter.disk, host.meter.followers = disk.times, node.follower_connections
     metrics = Metrics(_metrics_server(host, node), for_metrics[0]) if for_metrics else None

@@ -196,6 +196,24 @@ class BrokerSettings:
         " done. -1: a quarter of the machine's memory, where Kafka has no limit.",
         least=-1,
     )
+    num_network_threads: int = setting(
+        "num.network.threads",
+        INT,
+        3,
+        "Threads that receive and send for the node while its loop has no time for it. There are none on one core, or"
+        " where Andiron was installed without a compiler.",
+        least=1,
+        reload="live",
+    )
+    network_threads_busy_ratio: float = setting(
+        "network.threads.busy.ratio",
+        DOUBLE,
+        0.9,
+        "How busy the loop is when it hands connections to the network threads, as a part of its time. 0: they have"
+        " every connection from its beginning; more than 1: they never have any. Andiron's own.",
+        least=0,
+        reload="live",
+    )
     socket_listen_backlog_size: int = setting(
         "socket.listen.backlog.size",
         INT,

@@ -132,7 +132,7 @@ FAMILIES = [
     ),
     counter(
         "sendfile_bytes_total", "Bytes of batches that left the page cache without a copy, by sendfile.",
-        "", lambda s: single(s.host.carrier.sendfile_bytes),
+        "", lambda s: single(s.host.carrier.sendfile_bytes + s.host.processors.sendfile_bytes),
     ),
     gauge(
         "connections", "Connections that are open.",
