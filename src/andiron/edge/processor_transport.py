@@ -203,12 +203,13 @@ class ProcessorTransport:
     def has_room(self) -> None:
         if not self._room_wanted or self._is_closed:
             return
-        missing = self._room_wanted - self._granted
-        if missing > 0 and not self._host.room.take(missing):
+        room, granted = self._host.room, self._granted
+        self._granted = 0
+        room.give_back(granted)  # what it had for a smaller one: nothing of that is in use
+        if not room.take(self._room_wanted):
             self.owner.lacks_room()
             return
-        self._granted = max(self._granted, self._room_wanted)
-        self._room_wanted = 0
+        self._granted, self._room_wanted = self._room_wanted, 0
         self.owner.room_since = self._host.now
         self._say(native.GRANT, self._granted)
 
@@ -226,7 +227,7 @@ class ProcessorTransport:
         )
         if before != self._moved:
             self.owner.active_at = self._host.now
-        else:
+        if before == self._moved or self._host.room.waiting:
             self.leave_room()
 
     # ── the end, and moving ──────────────────────────────────────────────────────────
