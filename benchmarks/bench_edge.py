@@ -60,6 +60,10 @@ class TrivialNode:
     """Answers by the first byte of a frame."""
 
     ready = True
+    controller_listeners: tuple[str, ...] = ()
+    brokers_listener = ""
+    broken = trouble = None
+    patience_ms = 0
 
     def __init__(self, folder: str) -> None:
         self._file = PosixDisk().open(f"{folder}/slices")

@@ -49,6 +49,7 @@ class LoopTransport:
         "_outbox",
         "_recv_into",
         "_send_due",
+        "is_choked",
         "next_frame",
         "owner",
         "receives",
@@ -62,6 +63,7 @@ class LoopTransport:
         self.next_frame: Callable[[], memoryview | None] = self._inbox.next_frame
         self._recv_into = link.recv_into
         self._events = READ
+        self.is_choked = False
         self._send_due = False  # in the host's list of senders, or waiting for WRITE
         self.receives = 0
         host.loop.watch(self._fd, READ, self.on_ready)
@@ -79,10 +81,6 @@ class LoopTransport:
     @property
     def backlog(self) -> int:
         return self._outbox.backlog
-
-    @property
-    def is_choked(self) -> bool:
-        return self._events == WRITE
 
     @property
     def has_taken_room(self) -> bool:
@@ -205,4 +203,5 @@ class LoopTransport:
 
     def _listen_for(self, events: int) -> None:
         self._events = events
+        self.is_choked = events == WRITE
         self._host.loop.change(self._fd, events)

@@ -24,13 +24,11 @@ class StreamEnded(AndironError):
 class Transport(Protocol):
     """The bytes of one connection."""
 
+    is_choked: bool  # the socket takes no more output, and requests had better wait
+
     @property
     def backlog(self) -> int:
         """Bytes of output that are not sent."""
-
-    @property
-    def is_choked(self) -> bool:
-        """Whether the socket takes no more output, and requests had better wait."""
 
     @property
     def has_taken_room(self) -> bool:

@@ -208,9 +208,10 @@ class BrokerSettings:
     network_threads_busy_ratio: float = setting(
         "network.threads.busy.ratio",
         DOUBLE,
-        0.9,
-        "How busy the loop is when it hands connections to the network threads, as a part of its time. 0: they have"
-        " every connection from its beginning; more than 1: they never have any. Andiron's own.",
+        0.5,
+        "How busy the loop is, as a part of its time, when it hands connections to the network threads, if there are"
+        " many that ask or they fetch much at a time. 0: threads have every connection from its beginning; more than 1:"
+        " they never have any. Andiron's own.",
         least=0,
         reload="live",
     )
