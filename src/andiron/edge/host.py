@@ -211,13 +211,13 @@ class Host:
             self._judge(now)
         if self.connections.sweep_at <= now:
             self.connections.sweep()
-        if self.senders:
-            self._send()
-        if channel is not None:
-            channel.flush()
-        self.meter.turn_ends()
         if self.handover.due <= self.meter.ended:
             self.handover.look()
+        if self.senders:
+            self._send()
+        if self.processors.channel is not None:  # it may be new
+            self.processors.channel.flush()
+        self.meter.turn_ends()
 
     def _wait_s(self, until: Millis) -> float:
         self._deadline = max(self._node.next_deadline(), self._calm_until)

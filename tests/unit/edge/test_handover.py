@@ -98,6 +98,14 @@ def test_they_come_back_when_the_node_has_been_at_rest_for_a_while(play):
     ask([client])
 
 
+def test_who_is_handed_over_is_served_before_the_next_turn():
+    with Playground(network_threads_busy_ratio=0.0) as play:
+        client = play.connect()
+        client.send(b"echo:a")
+        assert play.loop.poll(5.0), "its thread has received it"
+        assert client.receive() == b"a"
+
+
 def test_with_a_ratio_of_zero_threads_have_all_and_above_one_none():
     with Playground(network_threads_busy_ratio=0.0) as play:
         play.connect()
