@@ -187,8 +187,8 @@ class LoopTransport:
         except BlockingIOError:
             return
         except NoRoom:
+            self._listen_for(0)  # before others leave room for it, which is told at once
             owner.lacks_room()
-            self._listen_for(0)
             return
         except (OSError, MemoryError) as error:
             owner.broke(f"while receiving: {error}", usual=isinstance(error, OSError))
