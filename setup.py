@@ -1,8 +1,9 @@
 """What pyproject.toml cannot say: what is compiled, and what a wheel holds beside the code.
 
-Compiled is native/, for records and for columns. Where there is no compiler, Python and numpy do its work. Both extensions
-speak Python's limited API, so that one wheel serves every Python from 3.11 on; builds without the interpreter lock have no
-such API yet and get a wheel of their own.
+Compiled is native/, for records, columns and network threads. Where there is no compiler, Python and numpy do its
+work, and the loop that of the threads; these need epoll, so there are none but on Linux. All extensions speak Python's
+limited API, so that one wheel serves every Python from 3.11 on; builds without the interpreter lock have none yet
+and get a wheel of their own.
 
 Pipelines, examples, files for production and documentation lie at the top of the checkout, where people look for
 them. Whoever installs a wheel has no checkout, so it holds copies (andiron/shipped.py names them, and finds either).
@@ -10,6 +11,7 @@ them. Whoever installs a wheel has no checkout, so it holds copies (andiron/ship
 
 import runpy
 import shutil
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -46,6 +48,8 @@ def compiled(name: str, parts: list[str], headers: list[str]) -> Extension:
     )
 
 
+THREADS = compiled("andiron.edge._native", ["request_channel", "processor"], ["processor"])
+
 setup(
     cmdclass={"build_py": BuildWithFolders},
     ext_modules=[
@@ -57,6 +61,7 @@ setup(
         compiled(
             "andiron.columns._native", ["columns", "decode", "encode", "murmur2"], ["columns", "record"]
         ),
+        *([THREADS] if sys.platform == "linux" else []),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if LIMITED else {},
 )

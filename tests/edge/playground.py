@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from andiron.broker.settings.broker_settings import BrokerSettings
+from andiron.edge import native
 from andiron.edge.carrier import Carrier
 from andiron.edge.flusher import Flusher
 from andiron.edge.host import Background, Host
@@ -32,6 +33,9 @@ SETTINGS = BrokerSettings(
 SIZE = struct.Struct(">i")
 POLL_MS = 20
 TURNS_MAX = 20_000
+
+TRANSPORTS = ["loop", "threads"] if native.Channel else ["loop"]
+by_threads = False  # whether network threads serve the connections of playgrounds that do not say
 
 
 class HandClock:
@@ -120,10 +124,17 @@ class Playground:
         carrier: Carrier | None = None,
         poll: Poll | None = None,
         connections_possible: int = 1 << 20,
+        threads: bool | None = None,
         **settings: Any,
     ) -> None:
+        """`threads`: network threads serve all connections, or none; what `by_threads` says if it is not said."""
         self.node = node or ScriptedNode(file)
         self.loop = Loop(poll)
+        threads = by_threads if threads is None else threads
+        settings = {
+            "network_threads_busy_ratio": 0.0 if threads else 2.0,
+            "num_network_threads": 2,
+        } | settings
         self.settings = replace(SETTINGS, **settings)
         self.flusher, self.worker = Flusher(self.loop.wake), Worker(self.loop.wake)
         self.host = Host(
@@ -135,6 +146,7 @@ class Playground:
             carrier=carrier,
         )
         self.host.connections.possible = connections_possible
+        self.host.processors.possible = native.Channel is not None
         self.listener = Listener("PLAINTEXT", "127.0.0.1", 0)
         names = (*self.node.controller_listeners, self.node.brokers_listener)
         self.inner = [Listener(name, "127.0.0.1", 0) for name in names if name]
@@ -178,6 +190,7 @@ class Playground:
             client.close()
         self.host.connections.close_doors()
         self.host.connections.close_all()
+        self.host.processors.close()
         self.flusher.drain()
         self.worker.close()
         self.loop.close()

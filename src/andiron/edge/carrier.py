@@ -116,7 +116,7 @@ class Carrier:
         times.left -= 1
         began = 0.0 if times.left else times.begins()
         try:
-            count = os.sendfile(link.fileno(), _descriptor(part), part.position, PIECE)
+            count = os.sendfile(link.fileno(), descriptor(part), part.position, PIECE)
         except BlockingIOError:
             return 0
         except OSError:
@@ -125,7 +125,7 @@ class Carrier:
         if began:
             times.ends(began)
         if not count:
-            raise _lost(part)
+            raise lost(part)
         self.sendfile_bytes += count
         return count
 
@@ -143,16 +143,16 @@ class Carrier:
         times.left -= 1
         began = 0.0 if times.left else times.begins()
         try:
-            count = os.preadv(_descriptor(part), [room], part.position)
+            count = os.preadv(descriptor(part), [room], part.position)
         except OSError as error:
             raise SliceLost(f"{part.file.path}: {error.strerror}") from error
         if began:
             times.ends(began)
         if count != len(room):
-            raise _lost(part)
+            raise lost(part)
 
 
-def _descriptor(part: FileSlice) -> int:
+def descriptor(part: FileSlice) -> int:
     """Good until the next call on the disk; the sockets of a host are served in between."""
     file: Any = part.file  # an edge/disk.py File: the only kind that reaches a socket
     try:
@@ -161,5 +161,5 @@ def _descriptor(part: FileSlice) -> int:
         raise SliceLost(f"{part.file.path}: {error.strerror}") from error
 
 
-def _lost(part: FileSlice) -> SliceLost:
+def lost(part: FileSlice) -> SliceLost:
     return SliceLost(f"{part.file.path} has no {part.length} bytes at {part.position} any more")

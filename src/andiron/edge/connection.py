@@ -1,38 +1,37 @@
 """One client: its bytes in, its frames to the node, its replies out in the order of the requests.
 
-    socket ─▶ inbox ─▶ frame, ticket n ─▶ node ─▶ Reply(ticket n) ─▶ in turn? ─▶ outbox ─▶ socket
-                                                                     held until it is
+    transport ─▶ frame, ticket n ─▶ node ─▶ Reply(ticket n) ─▶ in turn? ─▶ transport
+                                                               held until it is
 
-A turn of the loop gives a connection one receive, so many frames, so much time and one send,
-and then it is another's turn. Of a turn's time all who have something to say have the same
-share (host.py), and a frame at least. Three things make it stop taking frames; the bytes then stay in the
-kernel, and the client feels it:
+Its bytes come and go by a transport, the loop's or a network thread's (transport.py); here are the rules, and which of
+the two it is makes no difference to them.
+
+A turn of the loop gives a connection so many frames and so much time, and then it is another's
+turn. Of a turn's time all who have something to say have the same share (host.py), and a frame at
+least. Three things make it stop taking frames; the bytes then stay in the kernel, and the client feels it:
 
     too many of its requests are unanswered     until some are: so many, or so many bytes
     too much of its output is not sent          until it is
-    its socket takes no more output             until it does: only WRITE is asked for
+    its socket takes no more output             until it does
 
-And it reads no further while there is no room for the large request that it has begun (room.py).
+And no more is read while there is no room for the large request that it has begun (room.py).
 
 A connection is closed when its output is gone (`hang_up`) or at once (`drop`). Either way
 the node hears Disconnected exactly once, never inside one of its own steps.
 
-The law easy to break: `_stalled` says that whole frames may be left in the inbox, and then
-nothing may be received (inbox.py). Whoever clears the reason of a stall calls `_go_on`.
+The law easy to break: `is_stalled` says that whole frames may be left in the transport, and then
+nothing may be received. Whoever clears the reason of a stall calls `_go_on`.
 
 Read next: host.py, which owns all of them.
 """
 
 from __future__ import annotations
 
-import socket
 from typing import TYPE_CHECKING
 
-from andiron.edge.carrier import SliceLost
-from andiron.edge.inbox import BadSize, Inbox, NoRoom
-from andiron.edge.loop import BROKEN, READ, WRITE
+from andiron.edge.inbox import BadSize
 from andiron.edge.metrics.meter import FETCH, FOLLOWER_FETCH, NO_KIND, Came
-from andiron.edge.outbox import Outbox
+from andiron.edge.transport import StreamEnded, Transport
 from andiron.model.effects import Part, Received
 
 if TYPE_CHECKING:
@@ -47,54 +46,47 @@ _new_event = tuple.__new__  # makes a Received in half the time that calling the
 
 
 class Connection:
-    """A socket, what came in on it, and what goes out."""
+    """A client's requests, and what it is owed."""
 
     __slots__ = (
         "_awaited",
-        "_deaf",
-        "_events",
         "_held",
         "_host",
-        "_inbox",
         "_issued",
         "_leaving",
-        "_link",
-        "_outbox",
         "_owed",
-        "_queued",
-        "_recv_into",
-        "_send_due",
         "_sizes",
-        "_stalled",
         "_unanswered_bytes",
         "active_at",
         "address",
-        "fd",
         "id",
+        "is_deaf",
+        "is_queued",
+        "is_stalled",
         "listener",
         "room_since",
+        "seen",
+        "transport",
     )
 
-    def __init__(self, host: Host, number: int, link: socket.socket, listener: str, address: str) -> None:
-        self._host, self._link = host, link
-        self.id, self.fd, self.listener, self.address = number, link.fileno(), listener, address
-        self._inbox = Inbox(host.settings.socket_request_max_bytes, host.room)
-        self._outbox = Outbox(link, host.carrier)
-        self._recv_into = link.recv_into
+    transport: Transport  # given by whoever moves it: connections.py, processors.py
+
+    def __init__(self, host: Host, number: int, listener: str, address: str) -> None:
+        self._host = host
+        self.id, self.listener, self.address = number, listener, address
         self._issued = 0  # the last ticket given to a request
         self._owed = 1  # the ticket whose reply leaves next
         self._held: dict[int, list[Part] | None] = {}  # replies that came before their turn
         self._awaited: list[Came] = []  # the requests that are owed a reply, in their order
         self._sizes: list[int] = []  # of their frames
         self._unanswered_bytes = 0
-        self._stalled = False
-        self._queued = False  # in the host's list of those who go on
-        self._send_due = False  # in the host's list of senders, or waiting for WRITE
-        self._deaf = False  # takes no more requests
+        self.is_stalled = False  # it may have frames that are not taken yet
+        self.is_queued = False  # in the host's list of those who go on
+        self.is_deaf = False  # takes no more requests
         self._leaving = ""  # why it is closed once its output is gone
-        self._events = READ
         self.active_at = host.now
         self.room_since = host.now  # when it got room for a large request
+        self.seen = 0  # of its requests, by handover.py
 
     @property
     def requests(self) -> int:
@@ -104,54 +96,48 @@ class Connection:
     @property
     def backlog(self) -> int:
         """Bytes of output that are not sent."""
-        return self._outbox.backlog
+        return self.transport.backlog
 
-    @property
-    def is_stalled(self) -> bool:
-        """Whether it has requests that are not taken yet."""
-        return self._stalled
-
-    def on_ready(self, events: int) -> None:
-        """The loop's callback."""
-        if events & READ and not self._stalled:
-            self._receive()
-        elif events & WRITE:
-            self._host.senders.append(self)
-        elif self._queued:
-            pass  # it goes on in this turn, and then finds out by itself
-        elif events & BROKEN:
-            self._host.connections.drop(self, "the connection broke", usual=True)
-        else:
-            self._listen_for(0)
+    def arrived(self) -> None:
+        """Its transport has frames, or the end of them."""
+        self.active_at = self._host.now
+        if not self.is_stalled:
+            self.take_frames()
 
     def take_frames(self) -> None:
         """Give the node the frames that are here, as far as this turn and the limits allow."""
-        self._queued = False
-        feed, outbox, next_frame = self._host.feed, self._outbox, self._inbox.next_frame
+        self.is_queued = False
+        transport = self.transport
+        feed, next_frame = self._host.feed, transport.next_frame
         meter = self._host.meter
         of_turn, clock = meter.of_turn, meter.clock
         until = clock() + self._host.share_s
-        unanswered_max = 0 if self._events == WRITE else UNANSWERED_MAX
+        unanswered_max = 0 if transport.is_choked else UNANSWERED_MAX
         for _ in range(FRAMES_MAX):
             if (
                 self._issued - self._owed + 1 >= unanswered_max
-                or outbox.backlog > BACKLOG_MAX
-                or self._deaf
+                or self.is_deaf
                 or self._unanswered_bytes > UNANSWERED_BYTES_MAX
             ):
-                self._stalled = True
+                self.is_stalled = True
+                return
+            if transport.backlog > BACKLOG_MAX:
+                self.is_stalled = True
+                transport.tell_when_sent()
                 return
             try:
                 frame = next_frame()
             except BadSize as bad:
                 self.hang_up(str(bad))
                 return
+            except StreamEnded as end:
+                self.broke(str(end))
+                return
             if frame is None:
-                self._stalled = False
+                self.is_stalled = False
                 if self._host.room.waiting:
                     self.leave_room()
-                if not self._events:
-                    self._listen_for(READ)
+                transport.unmute()
                 return
             self._issued = ticket = self._issued + 1
             kind = frame[1] if len(frame) > 1 else NO_KIND
@@ -168,7 +154,7 @@ class Connection:
                 self._unanswered_bytes += len(frame)
             if clock() > until:
                 break
-        self._stalled = True
+        self.is_stalled = True
         self._go_on()
 
     def reply(self, ticket: int, parts: list[Part] | None) -> None:
@@ -183,42 +169,16 @@ class Connection:
             self._post(parts)
         if self._held:
             self._release_held()
-        if self._stalled and self._issued - self._owed < UNANSWERED_MAX // 2:
+        if self.is_stalled and self._issued - self._owed < UNANSWERED_MAX // 2:
             self._go_on()
 
-    def flush(self) -> None:
-        """Send one piece of what is due; then see what that makes possible."""
-        if self.fd < 0:
-            return
-        outbox = self._outbox
-        backlog = outbox.backlog
-        if backlog:
-            try:
-                all_taken = outbox.send()
-            except (OSError, SliceLost) as error:
-                self._host.connections.drop(self, f"while sending: {error}", usual=isinstance(error, OSError))
-                return
-            if outbox.backlog < backlog:
-                self.active_at = self._host.now
-            if not all_taken:
-                if self._events != WRITE:
-                    self._listen_for(WRITE)
-                return
-            if outbox.backlog:
-                self._host.senders.append(self)
-                return
-        self._send_due = False
-        self._after_sending()
-
     def hang_up(self, reason: str) -> None:
-        """Close when all that is in the outbox has been sent; what comes after this is not."""
+        """Close when all that was posted has been sent; what comes after this is not."""
         if self._leaving:
             return
         self.mute()
         self._leaving = reason
-        if not self._send_due:
-            self._send_due = True
-            self._host.senders.append(self)
+        self.transport.tell_when_sent()
 
     def give_up(self, reason: str) -> None:
         """Close at once; what it still has to send is lost."""
@@ -226,73 +186,62 @@ class Connection:
 
     def mute(self) -> None:
         """Take no more requests."""
-        self._deaf = self._stalled = True
-        if self._events & READ:
-            self._listen_for(0)
+        self.is_deaf = self.is_stalled = True
+        self.transport.mute()
 
-    def has_room(self) -> None:
-        """There may be room for the large request that has begun."""
-        if not self._events and not self._stalled and self.fd >= 0:
-            self._listen_for(READ)
+    def moved(self, transport: Transport) -> None:
+        """Another moves its bytes from now on."""
+        self.transport = transport
+        if self.is_deaf:
+            transport.mute()
+        if self._leaving or self.is_stalled:
+            transport.tell_when_sent()
 
     @property
     def has_taken_room(self) -> bool:
         """Whether it holds some of what is shared."""
-        return self._inbox.granted > 0
+        return self.transport.has_taken_room
+
+    def has_room(self) -> None:
+        """There may be room for the large request that has begun."""
+        self.transport.has_room()
 
     def leave_room(self) -> None:
         """Give back the room for large requests, if none has begun or waits for its answer."""
         if not self._awaited:
-            self._inbox.leave_room()
+            self.transport.leave_room()
 
     def rest(self) -> None:
         """Called now and then: give back memory that is not in use."""
-        self._inbox.rest()
+        self.transport.rest()
 
     def close(self) -> None:
         """For the host, which then forgets it."""
-        self.fd = -1
-        self._deaf = True  # it may still be in one of the host's lists
-        self._inbox.close()
-        self._link.close()
+        self.is_deaf = True  # it may still be in one of the host's lists
+        self.transport.close()
 
-    def _receive(self) -> None:
-        try:
-            had_room = self._inbox.granted
-            count = self._inbox.receive(self._recv_into)
-        except BlockingIOError:
-            return
-        except NoRoom:
-            self._host.connections.no_room_for(self)
-            self._listen_for(0)
-            return
-        except (OSError, MemoryError) as error:
-            self._host.connections.drop(self, f"while receiving: {error}", usual=isinstance(error, OSError))
-            return
-        if not count:
-            self._host.connections.drop(self, "the client closed it", usual=True)
-            return
-        self.active_at = self._host.now
-        if self._inbox.granted > had_room:
-            self.room_since = self._host.now
-        self.take_frames()
+    # ── what its transport says ──────────────────────────────────────────────────────
 
-    def _after_sending(self) -> None:
+    def sent_all(self) -> None:
+        """Nothing is left to send."""
         if self._leaving:
             self._host.connections.drop(self, self._leaving)
-            return
-        if self._events == WRITE:
-            self._listen_for(0 if self._deaf else READ)
-        if self._stalled:
+        elif self.is_stalled:
             self._go_on()
 
+    def broke(self, reason: str, *, usual: bool = True) -> None:
+        """Nothing more can be sent, or received."""
+        self._host.connections.drop(self, reason, usual=usual)
+
+    def lacks_room(self) -> None:
+        """A large request has to wait for room."""
+        self._host.connections.no_room_for(self)
+
+    # ── in order ─────────────────────────────────────────────────────────────────────
+
     def _post(self, parts: list[Part]) -> None:
-        if self._leaving:
-            return
-        self._outbox.add(parts)
-        if not self._send_due:
-            self._send_due = True
-            self._host.senders.append(self)
+        if not self._leaving:
+            self.transport.post(parts)
 
     def _hold(self, ticket: int, parts: list[Part] | None) -> None:
         assert self._owed < ticket <= self._issued, "a ticket is answered once, and after it was given"
@@ -314,10 +263,6 @@ class Connection:
 
     def _go_on(self) -> None:
         """Take frames again in the next turn; if a limit still holds, that stalls it again."""
-        if not self._queued and self._events != WRITE and not self._deaf:
-            self._queued = True
+        if not self.is_queued and not self.is_deaf and not self.transport.is_choked:
+            self.is_queued = True
             self._host.resuming.append(self)
-
-    def _listen_for(self, events: int) -> None:
-        self._events = events
-        self._host.loop.change(self.fd, events)

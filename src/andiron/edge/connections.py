@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from andiron.broker.node.log_limiter import LogLimiter
 from andiron.edge.connection import Connection
-from andiron.edge.loop import READ
+from andiron.edge.loop_transport import Handed, LoopTransport
 from andiron.edge.room import LATE_MS
 from andiron.model.effects import Connected, Disconnected
 from andiron.model.ids import Millis
@@ -92,14 +92,15 @@ class Connections:
             return
         self._from_address[address] = count + 1
         self.accepted += 1
-        connection = Connection(self._host, self.accepted, link, listener, address)
+        connection = Connection(self._host, self.accepted, listener, address)
+        connection.transport = LoopTransport(self._host, connection, Handed(link))
         self.by_number[connection.id] = connection
         self._of_controllers += listener in self._host.controller_listeners
-        self._host.loop.watch(connection.fd, READ, connection.on_ready)
         self._host.feed(Connected(connection.id, listener, address))
         if listener == self._host.brokers_listener and self._counted > self.limit:
             self._give_up_one(listener)
         self._see_who_waits()
+        self._host.handover.welcome(connection)
 
     def cannot_accept(self, why: str) -> None:
         """The system refuses another descriptor: wait for one that is given back, or a little."""
@@ -121,7 +122,6 @@ class Connections:
             "Connection from {client} is closed",
             client=connection.address, connection=connection.id, reason=reason,
         ))  # fmt: skip
-        self._host.loop.forget(connection.fd)
         connection.close()
         self._requests_of_closed += connection.requests
         self._one_less_from(connection.address)
@@ -154,10 +154,9 @@ class Connections:
         """Close who is idle, shrink who rests, try to accept again. Called when `sweep_at` has come."""
         now, idle_ms_max = self._host.now, self._host.settings.connections_max_idle_ms
         for connection in list(self.by_number.values()):
+            connection.rest()
             if 0 <= idle_ms_max <= now - connection.active_at:
                 self.drop(connection, f"idle for {now - connection.active_at} ms", usual=True)
-            else:
-                connection.rest()
         self._make_room()
         if self._paused:
             self._see_who_waits()
@@ -169,7 +168,6 @@ class Connections:
         """Without telling the node, which has stopped."""
         self._requests_of_closed = self.requests
         for connection in self.by_number.values():
-            self._host.loop.forget(connection.fd)
             connection.close()
         self.by_number.clear()
 

@@ -4,11 +4,12 @@ A turn, over and over:
 
     poll       until something is ready, or the node's next deadline has come
     now        the clock is read once: a turn happens at one time
+    take       what network threads have received, if there are any (request_channel.py)
     receive    once from each that is ready; a frame is a node.step
     go on      with connections that had more frames than fit in a turn; all share its time
     give up    calls to other nodes that are late
     wake       the node, if its deadline has come; after a pause not before the next turn
-    send       once to each that has output
+    send       once to each that has output; what threads are to send is theirs
 
 Completed flushes and jobs come in through the loop's wake-up, as one more thing that is
 ready. So a node's steps happen in one thread, one after the other.
@@ -22,16 +23,18 @@ Read next: main.py, where one is made, and ended by a signal.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from andiron.edge.carrier import Carrier
 from andiron.edge.clock import Clock
 from andiron.edge.connection import Connection
 from andiron.edge.connections import Connections
+from andiron.edge.handover import Handover
 from andiron.edge.listener import Listener
 from andiron.edge.loop import Loop
 from andiron.edge.metrics.meter import Meter
-from andiron.edge.peers import Link, Peers
+from andiron.edge.peers import Peers
+from andiron.edge.processors import Processors
 from andiron.edge.room import Room
 from andiron.model.awake import NAP_MS
 from andiron.model.effects import (
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
 
 GRACE_MS = 3_000  # for what is in flight when the host is told to stop
 LEAVE_MS = 30_000  # for others to take over what is led here
+LOOK_MS = 10  # between looks at what network threads have still to send
 RESIGN_MS = 200  # for others to hear that this node leads the metadata no more
 WAITING_MS = 5_000  # between complaints of a node that is not let in
 TOLD_MS = 2_000  # a pause that people should hear of
@@ -69,6 +73,20 @@ SHARE_S_MIN = 0.0002
 _WOKEN = Woken()
 
 log = logging.getLogger(__name__)
+
+
+class Sender(Protocol):
+    """Who has output to send at the end of a turn."""
+
+    @property
+    def id(self) -> int | str:
+        """What the log calls it."""
+
+    def flush(self) -> None:
+        """Send a piece of it."""
+
+    def give_up(self, reason: str) -> None:
+        """It cannot be sent."""
 
 
 class CannotServe(AndironError):
@@ -104,8 +122,10 @@ class Host:
         self.meter = Meter()
         self.room = Room(lambda: self.settings.queued_max_request_bytes)
         self.connections = Connections(self)
+        self.processors = Processors(self)
+        self.handover = Handover(self)
         self.peers = Peers(self)
-        self.senders: list[Connection | Link] = []  # who has output to send at the end of the turn
+        self.senders: list[Sender] = []  # who has output to send at the end of the turn
         self.resuming: list[Connection] = []  # who may have whole frames left
         self.share_s = TURN_S  # the time that each connection has in this turn
         self.failures = 0
@@ -177,9 +197,15 @@ class Host:
         self.meter.turn_begins()
         self.now = now = self._clock.now()
         is_back = self._was_missing()
+        channel = self.processors.channel
+        arrived = channel.take() if channel is not None else ()
         resuming, self.resuming = self.resuming, []
-        self.share_s = max(SHARE_S_MIN, TURN_S / (len(ready) + len(resuming) or 1))
+        self.share_s = max(SHARE_S_MIN, TURN_S / (len(ready) + len(resuming) + len(arrived) or 1))
         self.loop.dispatch(ready)
+        if channel is not None:
+            for transport in arrived:
+                transport.owner.arrived()
+            channel.heed()
         for connection in resuming:
             connection.take_frames()
         if is_back and not self._was_away:
@@ -189,8 +215,12 @@ class Host:
             self._judge(now)
         if self.connections.sweep_at <= now:
             self.connections.sweep()
+        if self.handover.due <= self.meter.ended:
+            self.handover.look()
         if self.senders:
             self._send()
+        if self.processors.channel is not None:  # it may be new
+            self.processors.channel.flush()
         self.meter.turn_ends()
 
     def _wait_s(self, until: Millis) -> float:
@@ -244,6 +274,7 @@ class Host:
         self._worker.close()
         self.connections.close_doors()
         self.connections.close_all()
+        self.processors.close()
         self.peers.close_all()
         return False
 
@@ -262,13 +293,16 @@ class Host:
         self.connections.close_doors()
         until = Millis(self.now + GRACE_MS)
         while (self._flushing or self.connections.backlog) and self.now < until:
-            self.turn(until)
+            self.turn(Millis(min(until, self.now + LOOK_MS)))
         self._flusher.drain()
         self._collect()
         self._send()
+        while self.processors.connections and self.connections.backlog and self.now < until:
+            self.turn(Millis(min(until, self.now + LOOK_MS)))
         self._worker.close()
         clean = self._node.stop(self.now) if self._node.is_settled else True
         self.connections.close_all()
+        self.processors.close()
         self.peers.close_all()
         return clean
 

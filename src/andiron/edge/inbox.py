@@ -96,7 +96,7 @@ class Inbox:
             return None
         size: int = _size_at(self._buffer, start)[0]
         if size > self._frame_bytes_max:
-            raise BadSize(self._complaint(size))
+            raise BadSize(complaint(size, self._frame_bytes_max))
         stop = body + size
         if stop > self._end:
             return None
@@ -114,6 +114,20 @@ class Inbox:
         """Give back what is shared, if no frame has begun."""
         if self.granted and self._start == self._end:
             self._shrink(BUSY)
+
+    def empty(self) -> tuple[bytes, int]:
+        """What was received and not taken, and the room that goes with it; both are another's from now on."""
+        received, granted = bytes(self._view[self._start : self._end]), self.granted
+        self._start = self._end = self.granted = 0
+        return received, granted
+
+    def refill(self, received: bytes, granted: int) -> None:
+        """Go on with what another has received."""
+        self.granted = granted
+        if len(received) > len(self._buffer):
+            self._take_buffer(len(received) + _SLACK)
+        self._start, self._end = 0, len(received)
+        self._view[: self._end] = received
 
     def close(self) -> None:
         """Give back what is shared: nothing will be received any more."""
@@ -165,7 +179,9 @@ class Inbox:
         self._buffer = bytearray(capacity)
         self._view = memoryview(self._buffer)
 
-    def _complaint(self, size: int) -> str:
-        if size >= 1 << 31:
-            return f"the size of a request is negative ({size - (1 << 32)})"
-        return f"a request of {size} bytes is larger than socket.request.max.bytes ({self._frame_bytes_max})"
+
+def complaint(size: int, limit: int) -> str:
+    """What is wrong with the size of a request."""
+    if size >= 1 << 31:
+        return f"the size of a request is negative ({size - (1 << 32)})"
+    return f"a request of {size} bytes is larger than socket.request.max.bytes ({limit})"

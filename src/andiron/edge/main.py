@@ -36,6 +36,7 @@ from andiron.edge.host import Background, Host
 from andiron.edge.listener import Listener
 from andiron.edge.log_format import JSON, TEXT, write_log
 from andiron.edge.loop import Loop
+from andiron.edge.processors import are_possible
 from andiron.edge.slow_disk import SlowDisk
 from andiron.edge.worker import Worker
 from andiron.log.directory import owners
@@ -163,6 +164,7 @@ def assemble(settings: NodeSettings, *, brake: str | None = None) -> Assembly:
         carrier=Carrier(disk.times.reads),
     )
     host.connections.possible = max(1, descriptors // 2 - SPARE_DESCRIPTORS)
+    host.processors.possible = are_possible()
     host.meter.disk, host.meter.followers = disk.times, node.follower_connections
     metrics = Metrics(_metrics_server(host, node), for_metrics[0]) if for_metrics else None
     return Assembly(host, listeners, disk, settings, metrics)

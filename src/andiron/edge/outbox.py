@@ -14,6 +14,7 @@ from __future__ import annotations
 import socket
 import struct
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from andiron.edge.carrier import PIECE, Carrier, Rest
@@ -44,6 +45,19 @@ class Outbox:
         self._parts.append(_pack_size(size))
         self._parts.extend(parts)
         self.backlog += size + 4
+
+    def take_back(self) -> list[Any]:
+        """What is not sent yet, for another to send."""
+        parts = list(self._parts)
+        self._parts.clear()
+        self._has_slices, self.backlog = False, 0
+        return parts
+
+    def put_back(self, parts: Sequence[Any]) -> None:
+        """Go on with what another has not sent."""
+        self._parts.extend(parts)
+        self._has_slices = any(isinstance(part, FileSlice) for part in parts)
+        self.backlog += sum(map(len, parts))
 
     def send(self) -> bool:
         """Send one piece; False if the socket did not take all of it."""

@@ -65,9 +65,9 @@ def test_a_file_passes_through_but_for_what_is_ours_alone() -> None:
 
 
 def test_a_setting_that_does_nothing_here_is_said_to_take_effect_there() -> None:
-    found = told(stored(), num_network_threads="8")
+    found = told(stored(), num_io_threads="4")
 
-    assert any("Takes effect there: num.network.threads" in remark for remark in found.remarks)
+    assert any("Takes effect there: num.io.threads" in remark for remark in found.remarks)
 
 
 def test_listeners_of_other_names_are_those_of_the_inter_broker_protocol_too() -> None:

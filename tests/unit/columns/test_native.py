@@ -43,7 +43,7 @@ def test_every_part_says_that_it_needs_no_interpreter_lock():
     native_folder = Path(__file__).parents[3] / "native"
     modules = [text for each in native_folder.glob("*.c") if "PyModuleDef_Init" in (text := each.read_text())]
 
-    assert len(modules) == 2
+    assert len(modules) == 3
     assert all("{Py_mod_gil, Py_MOD_GIL_NOT_USED}" in each for each in modules)
 
 

@@ -11,8 +11,16 @@ from andiron.edge.listener import Listener
 from andiron.model.awake import NAP_MS
 from andiron.model.effects import Connected, Disconnected, Flushed, Woken
 from andiron.model.ids import NEVER
-from edge.playground import HandClock, Playground
+from edge import playground
+from edge.playground import TRANSPORTS, HandClock, Playground
 from edge.scripted import ScriptedNode
+
+
+@pytest.fixture(autouse=True, params=TRANSPORTS)
+def transport(request, monkeypatch) -> str:
+    """All of it by the loop, and all of it by network threads."""
+    monkeypatch.setattr(playground, "by_threads", request.param == "threads")
+    return request.param
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_nobody_is_let_in_before_it_is_opened():
 def test_connections_send_without_delay_and_have_the_buffers_that_were_set():
     with Playground(socket_send_buffer_bytes=50_000, socket_receive_buffer_bytes=60_000) as play:
         play.connect()
-        link = play.host.connections.by_number[1]._link
+        link = play.host.connections.by_number[1].transport._link
         assert link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
         assert link.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) in (50_000, 100_000)  # Linux doubles it
         assert link.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) in (60_000, 120_000)

@@ -196,6 +196,26 @@ class BrokerSettings:
         " done. -1: a quarter of the machine's memory, where Kafka has no limit.",
         least=-1,
     )
+    num_network_threads: int = setting(
+        "num.network.threads",
+        INT,
+        3,
+        "Threads that receive and send for the node, when network.threads.busy.ratio says so. There are none on one"
+        " core, or where Andiron was installed without a compiler.",
+        least=1,
+        reload="live",
+    )
+    network_threads_busy_ratio: float = setting(
+        "network.threads.busy.ratio",
+        DOUBLE,
+        2.0,
+        "How busy the loop is, as a part of its time, when it hands connections to the network threads, if there are"
+        " many that ask or they fetch much at a time; 0.5 is what was measured. 0: threads have every connection from"
+        " its beginning; more than 1: they never have any, the default until they have stood the rounds of faults."
+        " Andiron's own.",
+        least=0,
+        reload="live",
+    )
     socket_listen_backlog_size: int = setting(
         "socket.listen.backlog.size",
         INT,

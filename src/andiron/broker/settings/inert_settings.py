@@ -43,11 +43,10 @@ def inert(name: str, type: Type, default: Any, **bounds: Any) -> Row:
 
 
 WITHOUT_EFFECT = {
-    "one loop serves all connections, so there are no threads to count": (
+    "one loop handles all requests, so there are no threads to count": (
         inert("background.threads", INT, 10, least=1, reload=LIVE),
         inert("log.cleaner.threads", INT, 1, least=0, reload=LIVE),
         inert("num.io.threads", INT, 8, least=1, reload=LIVE),
-        inert("num.network.threads", INT, 3, least=1, reload=LIVE),
         inert("num.recovery.threads.per.data.dir", INT, 2, least=1, reload=LIVE),
         inert("num.replica.alter.log.dirs.threads", INT, None),
         inert("num.replica.fetchers", INT, 1, least=1, reload=LIVE),

@@ -132,7 +132,7 @@ FAMILIES = [
     ),
     counter(
         "sendfile_bytes_total", "Bytes of batches that left the page cache without a copy, by sendfile.",
-        "", lambda s: single(s.host.carrier.sendfile_bytes),
+        "", lambda s: single(s.host.carrier.sendfile_bytes + s.host.processors.sendfile_bytes),
     ),
     gauge(
         "connections", "Connections that are open.",
@@ -174,10 +174,19 @@ FAMILIES = [
         lambda s: single(len(s.broker.fetch_sessions)),
     ),
     gauge(
-        "loop_idle_ratio", "Part of its time that the loop, network and request handler in one, has lately been idle.",
-        "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent; "
+        "loop_idle_ratio", "Part of its time that the loop, which handles all requests, has lately been idle.",
         "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent",
         lambda s: single(s.host.meter.idle_ratio()),
+    ),
+    gauge(
+        "network_threads_idle_ratio",
+        "Part of their time that the network threads have lately been idle, all together; 1 while there are none.",
+        "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent",
+        lambda s: single(s.host.processors.idle_share()),
+    ),
+    gauge(
+        "network_threads_connections", "Connections that network threads serve, and not the loop.",
+        "", lambda s: single(s.host.processors.connections),
     ),
     counter(
         "loop_idle_seconds_total", "Time in which the loop had nothing to do.",

@@ -14,7 +14,7 @@ from andiron.model.settings import rows
 
 KAFKA = json.loads((Path(__file__).parents[3] / "golden" / "kafka_configs.json").read_text())
 
-OUR_OWN = {"metrics.listener"}  # which Kafka does not have
+OUR_OWN = {"metrics.listener", "network.threads.busy.ratio"}  # which Kafka does not have
 NOT_LIVE_HERE = {
     "listeners": "sockets are opened once, at the start",
     "listener.security.protocol.map": "goes with listeners",

@@ -14,7 +14,7 @@ def test_a_setting_without_effect_is_checked_and_says_why_it_has_none():
     row = ROWS["num.io.threads"]
 
     assert row.parse("16") == 16
-    assert row.doc == "Without effect: one loop serves all connections, so there are no threads to count."
+    assert row.doc == "Without effect: one loop handles all requests, so there are no threads to count."
     with pytest.raises(SettingError, match="below 1"):
         row.parse("0")
 

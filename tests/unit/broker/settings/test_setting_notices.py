@@ -21,12 +21,12 @@ def test_what_promises_protection_is_refused():
 
 
 def test_a_notice_gathers_the_settings_of_one_reason():
-    given = {"num.io.threads": "9", "node.id": "1", "ssl.keystore.location": "x", "num.network.threads": "9"}
+    given = {"num.io.threads": "9", "node.id": "1", "ssl.keystore.location": "x", "background.threads": "9"}
 
     told = notices(given, BROKER_ROWS)
 
     assert len(told) == 2
-    assert told[0].startswith("without effect: num.io.threads, num.network.threads (")
+    assert told[0].startswith("without effect: num.io.threads, background.threads (")
 
 
 def test_kafkas_default_is_not_worth_a_notice():

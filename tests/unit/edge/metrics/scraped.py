@@ -20,6 +20,7 @@ def host_of(node: Any, now: int) -> Any:
     host = SimpleNamespace(
         meter=Meter(),
         carrier=Carrier(),
+        processors=SimpleNamespace(sendfile_bytes=0, connections=0, count=0, idle_share=lambda: 1.0),
         failures=0,
         stood_still_s=0.0,
         room=Room(lambda: -1),
