@@ -68,8 +68,12 @@ def check_gone(
     """Was it right that these records went, given those that are still there?"""
     latest_found: dict[bytes | None, int] = {}
     latest_ever: dict[bytes | None, int] = {}
-    gone = list(gone)
-    for offset in sorted(mirror.records) if gone else ():
+    # Where a follower has dropped its log and begun anew, what stood there before has no batch, and is not missed.
+    gone = [offset for offset in gone if mirror.epoch_at(offset) is not None]
+    known = (
+        [offset for offset in sorted(mirror.records) if mirror.epoch_at(offset) is not None] if gone else []
+    )
+    for offset in known:
         key = mirror.records[offset].key
         if mirror.verdict_on(offset) not in COUNTS and mirror.batch_at(offset).base not in mirror.reopened:
             continue
