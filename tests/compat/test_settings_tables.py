@@ -29,8 +29,8 @@ OF_THIS_NODE = {
 }  # fmt: skip
 # Ours, and those that Kafka shows once they are set.
 OURS_ALONE = {
-    "metrics.listener", "leader.replication.throttled.rate", "follower.replication.throttled.rate",
-    "replica.alter.log.dirs.io.max.bytes.per.second",
+    "metrics.listener", "network.threads.busy.ratio", "leader.replication.throttled.rate",
+    "follower.replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second",
 }  # fmt: skip
 # Andiron serves a lone node out of the box; `andiron up` gives these to a node that was given none of them.
 GIVEN_BY_UP = {
