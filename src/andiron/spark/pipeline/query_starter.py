@@ -2,7 +2,7 @@
 
     make ─▶ start ─▶ first trigger done ──┐
     make ─▶ start ─▶ first trigger done ──┴─▶ all are given back
-              └─▶ failed, or raised, for a reason that passes ─▶ again
+              └─▶ failed, or raised, because its Python was late ─▶ again
 
 A job's `start` runs in a thread of its own, so that the first query's results can be seen while the last one starts;
 runtime/session.py is why it may write to topics from there.
@@ -11,10 +11,6 @@ Spark runs a query's source in a Python process of its own and gives that ten se
 change it. A machine that starts three queries on two cores, or is busy otherwise, may not manage that; nothing is
 wrong then, and a second attempt finds the files in memory. Under Spark Connect a writer's plan is made when it is
 started, so there the start itself may raise it; a classic session finds out while the query runs.
-
-And plans are not made for several threads: nodes that queries have in common carry a map of tags (TreeNode._tags)
-which one query's planning may add to while another's task is serialised. Seen once in hundreds of runs, as "Task not
-serializable … Illegal size 5 of collection, expected 6"; that query fails before it has done anything.
 """
 
 from __future__ import annotations
@@ -35,7 +31,6 @@ PATIENCE_S = 90.0
 TURN_S = 10.0  # a query whose first batch is long holds up the others this long, and no longer
 LOOK_EVERY_S = 0.25
 LATE = "Python worker failed to connect back"
-PASSING = (LATE, "Illegal size")  # nothing is wrong with the query: it is started again
 
 
 def start_query(writer: DataStreamWriter, patience_s: float = PATIENCE_S) -> StreamingQuery:
@@ -45,7 +40,7 @@ def start_query(writer: DataStreamWriter, patience_s: float = PATIENCE_S) -> Str
     query = attempts.start()
     until = time.monotonic() + patience_s
     while time.monotonic() < until:
-        if _has_bad_luck(query) and attempts.left:
+        if _was_late(query) and attempts.left:
             query = attempts.start()
         elif _is_settled(query):
             break
@@ -82,13 +77,13 @@ class _Attempts:
         self.left = ATTEMPTS
 
     def start(self) -> StreamingQuery:
-        """Start it, again where the start itself fails for a reason that passes."""
+        """Start it, again where the start itself says that Python was late."""
         while True:
             self.left -= 1
             try:
                 return self._writer.start()
             except Exception as error:
-                if not passes(error) or not self.left:
+                if LATE not in str(error) or not self.left:
                     raise
 
 
@@ -99,18 +94,8 @@ def _is_settled(query: StreamingQuery) -> bool:
     )
 
 
-def _has_bad_luck(query: StreamingQuery) -> bool:
-    return not query.isActive and passes(query.exception())
-
-
-def passes(error: object) -> bool:
-    """Whether a query that failed so may well work when it is started again. A classic session tells the cause of an
-    error apart from it, in an attribute that PySpark keeps to itself."""
-    while error is not None:
-        if any(known in str(error) for known in PASSING):
-            return True
-        error = getattr(error, "_cause", None)
-    return False
+def _was_late(query: StreamingQuery) -> bool:
+    return not query.isActive and LATE in str(query.exception())
 
 
 class QueryStarter(threading.Thread):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from andiron.spark.pipeline import query_starter
-from andiron.spark.pipeline.query_starter import ATTEMPTS, LATE, PASSING, passes, start_queries, start_query
+from andiron.spark.pipeline.query_starter import ATTEMPTS, LATE, start_queries, start_query
 
 
 class Query:
@@ -54,25 +54,10 @@ def test_a_query_is_given_back_when_it_is_under_way() -> None:
     assert query.looks == 0
 
 
-@pytest.mark.parametrize("reason", PASSING)
-def test_a_query_that_failed_for_a_reason_that_passes_is_started_again(reason: str) -> None:
-    failed, fine = Query(0, f"[x] {reason}."), Query(1)
+def test_a_query_whose_python_was_late_is_started_again() -> None:
+    late, fine = Query(0, f"[x] {LATE}."), Query(1)
 
-    assert started(failed, fine) is fine
-
-
-class Failure(Exception):
-    def __init__(self, message: str, cause: Exception | None = None) -> None:
-        super().__init__(message)
-        self._cause = cause
-
-
-def test_a_reason_that_passes_is_found_among_the_causes() -> None:
-    """As a classic session tells it."""
-    size = Failure("java.lang.IllegalStateException: Illegal size 5 of collection, expected 6")
-
-    assert passes(Failure("Task not serializable", size))
-    assert not passes(Failure("Task not serializable", Failure("java.io.NotSerializableException: Thread")))
+    assert started(late, fine) is fine
 
 
 def test_a_query_that_fails_for_a_reason_of_its_own_is_not() -> None:
