@@ -93,17 +93,21 @@ def test_patience_has_an_end(patience_s: float) -> None:
     assert started(slow, patience_s=patience_s) is slow
 
 
-def test_queries_are_started_side_by_side_and_each_is_seen_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_the_first_queries_are_started_side_by_side_and_each_is_seen_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
-    slow, late, again, broken = Query(5), Query(0, LATE), Query(2), Query(0, "no such topic")
+    first, slow, late, again, broken = Query(3), Query(5), Query(0, LATE), Query(2), Query(0, "no such topic")
     writers: list[Any] = [Writer(slow), Writer(late, again), Writer(broken)]
     all_at_once = Barrier(len(writers))
 
     def make(writer: Any) -> Any:
+        assert first.looks <= 0
         all_at_once.wait(30)
         return writer
 
-    assert start_queries([partial(make, each) for each in writers], 30) == [slow, again, broken]
+    makers: list[Any] = [lambda: Writer(first), *(partial(make, each) for each in writers)]
+    assert start_queries(makers, 30) == [first, slow, again, broken]
     assert slow.looks <= 0 and again.looks <= 0
 
 
