@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from andiron.groups.consumer.group import ConsumerGroup, TopicsHash, names_of, pattern_uses, subscribed_names
 from andiron.groups.consumer.member import JOINING, Member, Profile
 from andiron.groups.consumer.patterns import Matches
-from andiron.groups.consumer.reconciliation import Surroundings, Target, reconcile
+from andiron.groups.consumer.reconciliation import Heartbeat, Target, reconcile
 from andiron.groups.consumer.records import (
     current_record,
     epoch_record,
@@ -172,8 +172,8 @@ class Change:
         if member.is_reconciled_to(target.epoch) and not self._subscription_changed:
             return member
         subscribed = frozenset(subscribed_ids(names_of(member.profile, self._patterns), self._topics))
-        around = Surroundings(self.group.is_free, subscribed, self._subscription_changed, owned)
-        settled = reconcile(member, target, around)
+        heartbeat = Heartbeat(self.group.is_free, subscribed, self._subscription_changed, owned)
+        settled = reconcile(member, target, heartbeat)
         if settled != member:
             self.moved = True
             self.records.append(current_record(self.group.id, settled))

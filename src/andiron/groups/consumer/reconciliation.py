@@ -38,8 +38,8 @@ class Target(NamedTuple):
     partitions: Partitions
 
 
-class Surroundings(NamedTuple):
-    """What reconciling a member depends on beside its current and its target assignment."""
+class Heartbeat(NamedTuple):
+    """What reconciling depends on beside the current and the target assignment of the member that sends it."""
 
     is_free: Callable[[bytes, int], bool]  # whether nobody holds a partition
     subscribed: Container[bytes]  # the topics that the member reads
@@ -47,68 +47,68 @@ class Surroundings(NamedTuple):
     owned: Iterable[TopicPartitions] | None  # the owned partitions of its heartbeat; None if it names none
 
 
-def reconcile(member: Member, target: Target, around: Surroundings) -> Member:
+def reconcile(member: Member, target: Target, heartbeat: Heartbeat) -> Member:
     """The member as it is after this heartbeat; the same one if nothing has happened to it."""
-    if member.is_reconciled_to(target.epoch) and not around.subscription_changed:
+    if member.is_reconciled_to(target.epoch) and not heartbeat.subscription_changed:
         return member
     if member.state == UNREVOKED_PARTITIONS:
-        if _owns_any(around.owned, member.revoking):
-            return _let_go_of_unsubscribed(member, around) if around.subscription_changed else member
-        return _step(member, target, around)
+        if _owns_any(heartbeat.owned, member.revoking):
+            return _let_go_of_unsubscribed(member, heartbeat) if heartbeat.subscription_changed else member
+        return _step(member, target, heartbeat)
     if member.state == UNRELEASED_PARTITIONS:
-        return _step(member, target, around)
+        return _step(member, target, heartbeat)
     if member.state == STABLE:
         if member.epoch == target.epoch:
-            return _let_go_of_unsubscribed(member, around)
-        return _step(member, target, around)
+            return _let_go_of_unsubscribed(member, heartbeat)
+        return _step(member, target, heartbeat)
     # A member state written by a newer broker, which we do not know.
-    if around.owned is None or any(topic.partitions for topic in around.owned):
+    if heartbeat.owned is None or any(topic.partitions for topic in heartbeat.owned):
         raise ErrorCode.FENCED_MEMBER_EPOCH.error(
             "the member is in an unknown state: let go of all and rejoin"
         )
-    return _step(member._replace(epoch=target.epoch), target, around)
+    return _step(member._replace(epoch=target.epoch), target, heartbeat)
 
 
-def _step(member: Member, target: Target, around: Surroundings) -> Member:
+def _step(member: Member, target: Target, heartbeat: Heartbeat) -> Member:
     """Compare the member's current assignment with its target: what to revoke, or what to assign."""
     kept: dict[bytes, dict[int, int]] = {}
     dropped: dict[bytes, dict[int, int]] = {}
     for topic, epochs in member.assigned.items():
-        wanted = frozenset(target.partitions.get(topic, ()) if topic in around.subscribed else ())
+        wanted = frozenset(target.partitions.get(topic, ()) if topic in heartbeat.subscribed else ())
         for partition, epoch in epochs.items():
             (kept if partition in wanted else dropped).setdefault(topic, {})[partition] = epoch
-    if dropped and _owns_any(around.owned, dropped):
+    if dropped and _owns_any(heartbeat.owned, dropped):
         return member.at(member.epoch, UNREVOKED_PARTITIONS, kept, dropped)
-    waits = _take_free(member, target, around, kept)
+    waits = _take_free(member, target, heartbeat, kept)
     return member.at(target.epoch, UNRELEASED_PARTITIONS if waits else STABLE, kept)
 
 
 def _take_free(
-    member: Member, target: Target, around: Surroundings, kept: dict[bytes, dict[int, int]]
+    member: Member, target: Target, heartbeat: Heartbeat, kept: dict[bytes, dict[int, int]]
 ) -> bool:
     """Add what is new and free to what is kept; whether something is not free."""
     waits = False
     for topic, wanted in target.partitions.items():
-        if topic not in around.subscribed:
+        if topic not in heartbeat.subscribed:
             continue
         had = kept.get(topic, {})
         missing = [partition for partition in wanted if partition not in had]
         own = member.revoking.get(topic, {})  # what it was giving up, and has, may come back to it
-        free = [partition for partition in missing if partition in own or around.is_free(topic, partition)]
+        free = [partition for partition in missing if partition in own or heartbeat.is_free(topic, partition)]
         waits = waits or len(free) < len(missing)
         if free:
             kept[topic] = {**had, **dict.fromkeys(free, target.epoch)}
     return waits
 
 
-def _let_go_of_unsubscribed(member: Member, around: Surroundings) -> Member:
+def _let_go_of_unsubscribed(member: Member, heartbeat: Heartbeat) -> Member:
     """The member has said that it reads other topics: it gives up those it does not read, target or not."""
-    gone = {topic: epochs for topic, epochs in member.assigned.items() if topic not in around.subscribed}
+    gone = {topic: epochs for topic, epochs in member.assigned.items() if topic not in heartbeat.subscribed}
     if not gone:
         return member
     kept = {topic: epochs for topic, epochs in member.assigned.items() if topic not in gone}
     revoking: PartitionEpochs = {**member.revoking, **_merged(gone, member.revoking)}
-    if _owns_any(around.owned, revoking):
+    if _owns_any(heartbeat.owned, revoking):
         return member.at(member.epoch, UNREVOKED_PARTITIONS, kept, revoking)
     return member.at(member.epoch, member.state, kept, member.revoking)
 
