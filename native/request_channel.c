@@ -249,14 +249,19 @@ static int add_bytes(Output *output, PyObject *part) {
     return item != NULL;
 }
 
-/* put(seat, parts): bytes, and (file, position, length) for slices. Nothing of it is sent if it raises. */
-static PyObject *channel_put(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-    Channel *channel = (Channel *)self;
+/* Whom (seat, list of parts) is for. */
+static Connection *addressee(Channel *channel, PyObject *const *arguments, Py_ssize_t count) {
     if (count != 2 || !PyList_Check(arguments[1])) {
         PyErr_SetString(PyExc_TypeError, "a seat and a list of parts");
         return NULL;
     }
-    Connection *to = seated(channel, arguments[0]);
+    return seated(channel, arguments[0]);
+}
+
+/* put(seat, parts): bytes, and (file, position, length) for slices. Nothing of it is sent if it raises. */
+static PyObject *channel_put(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
+    Channel *channel = (Channel *)self;
+    Connection *to = addressee(channel, arguments, count);
     if (!to)
         return NULL;
     Output output = {NULL, NULL};
@@ -277,12 +282,7 @@ static PyObject *channel_put(PyObject *self, PyObject *const *arguments, Py_ssiz
 
 /* put_reply(seat, parts): bytes alone, with their size before them, in one item; how many bytes that is. */
 static PyObject *channel_put_reply(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-    Channel *channel = (Channel *)self;
-    if (count != 2 || !PyList_Check(arguments[1])) {
-        PyErr_SetString(PyExc_TypeError, "a seat and a list of parts");
-        return NULL;
-    }
-    Connection *to = seated(channel, arguments[0]);
+    Connection *to = addressee((Channel *)self, arguments, count);
     if (!to)
         return NULL;
     Py_ssize_t parts = PyList_Size(arguments[1]), size = 0;

@@ -1,7 +1,7 @@
 """When the loop hands connections to network threads, and when it takes them back.
 
     busy for two windows, with a crowd or large fetches ─▶ whoever asked for something goes to a thread
-    at rest for twenty                                  ─▶ all come back
+    at rest for twenty, or threads are to have none     ─▶ all come back
 
 A request by itself is served soonest by the loop: through a thread it waits for two wake-ups more. Threads win where a
 turn of the loop serves many, since they take the kernel's part of each off it, and where large slices are sent. They
@@ -69,7 +69,7 @@ class Handover:
         self._resting = self._resting + 1 if busy < min(ratio, RESTING) else 0
         if self._full:
             self._relieve()
-        elif self._resting >= RESTING_WINDOWS and processors.connections:
+        elif processors.connections and (ratio > 1 or self._resting >= RESTING_WINDOWS):
             self._resting = 0
             for connection in self._host.connections.by_number.values():
                 processors.release(connection)

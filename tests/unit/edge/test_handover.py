@@ -113,3 +113,12 @@ def test_with_a_ratio_of_zero_threads_have_all_and_above_one_none():
     with Playground(network_threads_busy_ratio=2.0) as play:
         play.connect()
         assert by_threads(play) == 0
+
+
+def test_threads_that_are_to_have_none_any_more_give_back_what_they_have():
+    with Playground(network_threads_busy_ratio=0.0) as play:
+        client = play.connect()
+        play.change(network_threads_busy_ratio=2.0)
+        window(play, busy=1.0)
+        play.turn_until(lambda: not by_threads(play))
+        ask([client])
