@@ -227,10 +227,8 @@ class ProcessorTransport:
         """Large requests of late keep their room; who moves bytes is not idle."""
         if self._is_closed:
             return
-        before, self._moved = (
-            self._moved,
-            (self._channel.received(self._seat), self._channel.sent(self._seat)),
-        )
+        before = self._moved
+        self._moved = self._channel.received(self._seat), self._channel.sent(self._seat)
         if before != self._moved:
             self.owner.active_at = self._host.now
         if before == self._moved or self._host.room.waiting:

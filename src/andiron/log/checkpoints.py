@@ -43,9 +43,7 @@ class LogCheckpoint(NamedTuple):
 
     recovery_point: Offset = Offset(0)
     log_start: Offset = Offset(0)
-    clean: bool = (
-        False  # the stop before was a clean one: everything is on the disk, and nothing has to be scanned
-    )
+    clean: bool = False  # the stop before was a clean one: nothing has to be scanned
 
 
 def encode_lines(lines: Iterable[str]) -> bytes:

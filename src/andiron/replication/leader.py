@@ -94,9 +94,7 @@ class LeaderReplica:
         self.isr = self.proposed = isr
         self.end, self.flushed_end, self.watermark = end, flushed_end, watermark
         self.epoch_start = end  # what earlier leaders wrote ends here
-        self.rule, self.durable, self.least = (
-            terms  # the rule is replaced where other voters count than before
-        )
+        self.rule, self.durable, self.least = terms  # another rule where other voters count
         self._me, self._lag_ms_max, self._heard = me, lag_ms_max, heard
         # A new leader gives the in-sync a full lag's grace; the rest must show themselves first.
         self._progress = {

@@ -44,9 +44,7 @@ class MetadataLoader:
         self.applied = Offset(0)
         self._applied_time = Millis(-1)  # of the last record
         self._skipped = False  # a part of the log, by a snapshot of which nobody has been told yet
-        self.broken: str | None = (
-            None  # what is committed, and this program does not know: the node should end
-        )
+        self.broken: str | None = None  # what is committed and not understood: the node should end
 
     def start(self, newest: SnapshotReader | None, now: Millis) -> None:
         """Begin with what the log stands on, the newest snapshot; the log after it is read as it is known to count."""
