@@ -68,12 +68,12 @@ def check_gone(
     """Was it right that these records went, given those that are still there?"""
     latest_found: dict[bytes | None, int] = {}
     latest_ever: dict[bytes | None, int] = {}
-    # Where a follower has dropped its log and begun anew, what stood there before has no batch, and is not missed.
+    # A follower that was cut below all that it held has begun anew: what stood there before has no batch. Whether it
+    # might be cut that far is another law's to say (growth.py).
     gone = [offset for offset in gone if mirror.epoch_at(offset) is not None]
-    known = (
-        [offset for offset in sorted(mirror.records) if mirror.epoch_at(offset) is not None] if gone else []
-    )
-    for offset in known:
+    for offset in sorted(mirror.records) if gone else ():
+        if mirror.epoch_at(offset) is None:
+            continue
         key = mirror.records[offset].key
         if mirror.verdict_on(offset) not in COUNTS and mirror.batch_at(offset).base not in mirror.reopened:
             continue
